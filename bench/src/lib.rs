@@ -1,0 +1,57 @@
+//! What the benches share: a stopwatch, memory readings, and a table to print.
+
+use std::time::{Duration, Instant};
+
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    #[allow(clippy::disallowed_methods, reason = "measuring real time is what a bench is for")]
+    pub fn start() -> Stopwatch {
+        Stopwatch(Instant::now())
+    }
+
+    pub fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    pub fn per_second(&self, count: u64) -> f64 {
+        count as f64 / self.0.elapsed().as_secs_f64()
+    }
+}
+
+impl std::fmt::Debug for Stopwatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.elapsed())
+    }
+}
+
+/// Resident memory of this process in MiB: now, and at its highest.
+pub fn memory_mib() -> (u64, u64) {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let field = |name: &str| {
+        let line = status.lines().find(|line| line.starts_with(name));
+        let kib = line.and_then(|line| line.split_whitespace().nth(1)).and_then(|n| n.parse::<u64>().ok());
+        kib.unwrap_or(0) / 1024
+    };
+    (field("VmRSS:"), field("VmHWM:"))
+}
+
+/// `--name N` from the command line, or the default.
+pub fn number_flag(name: &str, default: u64) -> u64 {
+    let mut args = std::env::args();
+    while let Some(arg) = args.next() {
+        if arg == name {
+            return args.next().and_then(|n| n.replace('_', "").parse().ok()).unwrap_or(default);
+        }
+    }
+    default
+}
+
+/// The directory benches make their own directories in: `--dir`, or the system's for temporary files.
+pub fn scratch() -> anyhow::Result<tempfile::TempDir> {
+    let mut args = std::env::args().skip_while(|arg| arg != "--dir").skip(1);
+    Ok(match args.next() {
+        Some(dir) => tempfile::TempDir::new_in(dir)?,
+        None => tempfile::TempDir::new()?,
+    })
+}

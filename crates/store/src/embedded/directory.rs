@@ -1,0 +1,147 @@
+//! What a data directory looks like, and who may open it.
+//!
+//! | entry | is |
+//! |---|---|
+//! | `LOCK` | locked by the process that has the directory open; holds its number |
+//! | `FORMAT` | `skurd-store N`: how to read the rest; written last, when the engine's files are there |
+//! | `store/` | the engine's files |
+//!
+//! Others (WARC files, say) may lie beside them. A directory in which something lies but no store is not ours to
+//! fill, unless it is one whose first opening was cut short.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::OpenError;
+
+const FORMAT: u32 = 1;
+const FORMAT_FILE: &str = "FORMAT";
+const FORMAT_DRAFT: &str = "FORMAT.new";
+const LOCK_FILE: &str = "LOCK";
+const ENGINE_DIR: &str = "store";
+
+/// What to do with a directory that holds no store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    Create,
+    Refuse,
+}
+
+/// A locked directory whose engine may be opened.
+pub(super) struct Prepared {
+    dir: PathBuf,
+    pub(super) engine_dir: PathBuf,
+    lock: File,
+    is_new: bool,
+}
+
+pub(super) fn prepare(dir: &Path, missing: Missing) -> Result<Prepared, OpenError> {
+    match (fs::metadata(dir), missing) {
+        (Ok(found), _) if !found.is_dir() => return Err(OpenError::NotADirectory(dir.to_owned())),
+        (Ok(_), _) => {}
+        (Err(e), Missing::Create) if e.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(dir).map_err(|e| failed("create", dir, e))?;
+        }
+        (Err(e), _) => return Err(failed("open", dir, e)),
+    }
+    let format = read_format(dir)?;
+    if format.is_none() {
+        if missing == Missing::Refuse {
+            return Err(OpenError::NotAStore(dir.to_owned()));
+        }
+        check_unused(dir)?;
+    }
+    let lock = lock(dir)?;
+    // Only the owner of the lock may believe what it reads: another process may just have made the store.
+    let format = read_format(dir)?;
+    let engine_dir = dir.join(ENGINE_DIR);
+    match format {
+        Some(found) if found > FORMAT => {
+            return Err(OpenError::NewerFormat { dir: dir.to_owned(), found, supported: FORMAT });
+        }
+        Some(_) if !engine_dir.is_dir() => {
+            let problem = format!("its {ENGINE_DIR} directory is missing");
+            return Err(OpenError::Engine { dir: dir.to_owned(), problem });
+        }
+        _ => {}
+    }
+    Ok(Prepared { dir: dir.to_owned(), engine_dir, lock, is_new: format.is_none() })
+}
+
+impl Prepared {
+    /// Called once the engine is open: marks a new directory as a store and hands over the lock.
+    pub(super) fn seal(self) -> Result<File, OpenError> {
+        if self.is_new {
+            write_format(&self.dir)?;
+        }
+        Ok(self.lock)
+    }
+}
+
+fn lock(dir: &Path) -> Result<File, OpenError> {
+    let path = dir.join(LOCK_FILE);
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(|e| failed("open", &path, e))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut text = String::new();
+            // The number is a courtesy: without it the message is less helpful, not wrong.
+            let _ = file.read_to_string(&mut text);
+            return Err(OpenError::InUse { dir: dir.to_owned(), owner: text.trim().parse().ok() });
+        }
+        Err(TryLockError::Error(e)) => return Err(failed("lock", &path, e)),
+    }
+    file.set_len(0)
+        .and_then(|()| writeln!(file, "{}", std::process::id()))
+        .map_err(|e| failed("write", &path, e))?;
+    Ok(file)
+}
+
+fn read_format(dir: &Path) -> Result<Option<u32>, OpenError> {
+    let path = dir.join(FORMAT_FILE);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(failed("open", &path, e)),
+    };
+    let mut text = String::new();
+    let bad = |problem: &str| OpenError::BadFormatFile { path: path.clone(), problem: problem.to_owned() };
+    file.take(100).read_to_string(&mut text).map_err(|_| bad("it is not text"))?;
+    let number = text.trim_end().strip_prefix("skurd-store ").and_then(|n| n.parse().ok());
+    number.map(Some).ok_or_else(|| bad("it should say `skurd-store` and a number"))
+}
+
+fn write_format(dir: &Path) -> Result<(), OpenError> {
+    let (draft, path) = (dir.join(FORMAT_DRAFT), dir.join(FORMAT_FILE));
+    let write = || {
+        let mut file = File::create(&draft)?;
+        writeln!(file, "skurd-store {FORMAT}")?;
+        file.sync_all()?;
+        fs::rename(&draft, &path)?;
+        File::open(dir)?.sync_all()
+    };
+    write().map_err(|e| failed("write", &path, e))
+}
+
+fn check_unused(dir: &Path) -> Result<(), OpenError> {
+    let ours = [LOCK_FILE, FORMAT_DRAFT, ENGINE_DIR];
+    for entry in fs::read_dir(dir).map_err(|e| failed("read", dir, e))? {
+        let entry = entry.map_err(|e| failed("read", dir, e))?;
+        // Between the caller's look at FORMAT and this one another process may have made the store: the lock decides.
+        if !ours.iter().any(|name| entry.file_name() == *name) && entry.file_name() != FORMAT_FILE {
+            return Err(OpenError::ForeignDirectory(dir.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+fn failed(action: &'static str, path: &Path, source: io::Error) -> OpenError {
+    OpenError::Io { action, path: path.to_owned(), source }
+}

@@ -1,0 +1,203 @@
+//! The engine on one machine: fjall underneath, with conflict detection and group commit of our own.
+//!
+//! All writing goes through one thread (see [`committer`]): it checks each waiting transaction against the recent
+//! writes, puts all that pass into one fjall batch, syncs once, and only then shows the result to new snapshots. So nothing
+//! can be read that a power cut could take back, commits share the disk's slowest operation, and a commit waits
+//! at most for the group before its own. Reading needs no lock: a transaction holds the snapshot that was newest when it began.
+
+mod check;
+mod committer;
+mod directory;
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, Readable};
+use parking_lot::RwLock;
+use tokio::sync::{Semaphore, oneshot};
+
+pub(crate) use check::check;
+pub use check::{CheckReport, TableSize};
+use committer::{Committer, Job, Request};
+pub(crate) use directory::Missing;
+
+use crate::engine::Found;
+use crate::error::{Error, OpenError, Result};
+use crate::limits::SCAN_BYTES_MAX;
+use crate::stats::Stats;
+use crate::table::KeyRange;
+use crate::txn::{Bytes, Order, WriteSet};
+
+/// Transactions waiting for the committer; more wait outside, in order.
+const COMMITS_QUEUED_MAX: usize = 4096;
+
+/// How a data directory is opened.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Memory for blocks read from disk.
+    pub cache_bytes: u64,
+    /// Memory for rows not yet written out as tables.
+    pub write_buffer_bytes: u64,
+    /// Commits are refused while less than this is free on the disk, so that what is running can end well.
+    pub disk_reserve_bytes: u64,
+    /// Keys remembered for conflict detection; transactions that outlive them are refused.
+    pub recent_writes_max: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            cache_bytes: 128 << 20,
+            write_buffer_bytes: 32 << 20,
+            disk_reserve_bytes: 64 << 20,
+            recent_writes_max: 1 << 20,
+        }
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Embedded {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    queue: Option<SyncSender<Request>>,
+    places: Arc<Semaphore>,
+    committer: Option<JoinHandle<()>>,
+    newest: Arc<RwLock<Arc<Published>>>,
+    /// Last, so that the directory is free for the next opener only when everything above is closed.
+    _lock: File,
+}
+
+/// A state of the store that new transactions begin on.
+struct Published {
+    seq: u64,
+    view: fjall::Snapshot,
+    rows: Keyspace,
+}
+
+impl Embedded {
+    pub(crate) fn open(
+        dir: &Path,
+        options: &Options,
+        missing: Missing,
+        stats: Arc<Stats>,
+    ) -> Result<Embedded, OpenError> {
+        let prepared = directory::prepare(dir, missing)?;
+        let failed = |e: fjall::Error| OpenError::Engine { dir: dir.to_owned(), problem: describe(&e) };
+        let db = Database::builder(&prepared.engine_dir)
+            .cache_size(options.cache_bytes)
+            .worker_threads(2)
+            .manual_journal_persist(true)
+            .open()
+            .map_err(failed)?;
+        let rows = db
+            .keyspace("rows", || {
+                KeyspaceCreateOptions::default()
+                    .manual_journal_persist(true)
+                    .max_memtable_size(options.write_buffer_bytes)
+            })
+            .map_err(failed)?;
+        let lock = prepared.seal()?;
+
+        let newest = Arc::new(Published { seq: 0, view: db.snapshot(), rows: rows.clone() });
+        let newest = Arc::new(RwLock::new(newest));
+        let committer = Committer::new(db, rows, Arc::clone(&newest), dir, options, stats);
+        let (queue, jobs) = sync_channel(COMMITS_QUEUED_MAX);
+        let committer = std::thread::Builder::new()
+            .name("store-committer".into())
+            .spawn(move || committer.run(&jobs))
+            .map_err(|source| OpenError::Io { action: "start a thread for", path: dir.to_owned(), source })?;
+        let places = Arc::new(Semaphore::new(COMMITS_QUEUED_MAX));
+        let inner = Inner { queue: Some(queue), places, committer: Some(committer), newest, _lock: lock };
+        Ok(Embedded { inner: Arc::new(inner) })
+    }
+
+    pub(crate) fn snapshot(&self) -> EmbeddedSnapshot {
+        EmbeddedSnapshot { published: Arc::clone(&self.inner.newest.read()) }
+    }
+
+    pub(crate) async fn commit(&self, snapshot: &EmbeddedSnapshot, set: WriteSet) -> Result<()> {
+        self.ask(Job::Commit { start: snapshot.published.seq, set }).await
+    }
+
+    pub(crate) async fn sync(&self) -> Result<()> {
+        self.ask(Job::Sync).await
+    }
+
+    async fn ask(&self, job: Job) -> Result<()> {
+        let stopped = || Error::lasting("it has been closed");
+        let place = Arc::clone(&self.inner.places).acquire_owned().await.map_err(|_| stopped())?;
+        let (reply, answer) = oneshot::channel();
+        let queue = self.inner.queue.as_ref().ok_or_else(stopped)?;
+        match queue.try_send(Request { job, reply, _place: place }) {
+            Ok(()) => {}
+            // Places are as many as the queue holds, so it is never full.
+            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => return Err(stopped()),
+        }
+        answer.await.unwrap_or_else(|_| Err(Error::Undetermined("the committer ended meanwhile".into())))
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        drop(self.queue.take());
+        if let Some(committer) = self.committer.take() {
+            // A panic there has been reported by its own message, and every waiting commit as undetermined.
+            let _ = committer.join();
+        }
+    }
+}
+
+pub(crate) struct EmbeddedSnapshot {
+    published: Arc<Published>,
+}
+
+impl EmbeddedSnapshot {
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
+        self.published.view.get(&self.published.rows, key).map_err(|e| read_failed(&e))
+    }
+
+    pub(crate) fn scan(&self, range: &KeyRange, limit: usize, order: Order) -> Result<Found> {
+        let Published { view, rows, .. } = &*self.published;
+        let mut found = view.range(rows, range.from.as_slice()..range.to.as_slice());
+        let mut items = Vec::new();
+        let mut bytes = 0;
+        while items.len() < limit && bytes < SCAN_BYTES_MAX {
+            let next = match order {
+                Order::Forward => found.next(),
+                Order::Backward => found.next_back(),
+            };
+            let Some(row) = next else { return Ok(Found { items, complete: true }) };
+            let (key, value) = row.into_inner().map_err(|e| read_failed(&e))?;
+            bytes += key.len() + value.len();
+            items.push((key, value));
+        }
+        Ok(Found { items, complete: false })
+    }
+}
+
+fn read_failed(error: &fjall::Error) -> Error {
+    match error {
+        fjall::Error::Io(e) | fjall::Error::Storage(fjall::LsmError::Io(e)) => {
+            Error::lasting(format!("reading failed: {e}"))
+        }
+        other => Error::Corrupt(describe(other)),
+    }
+}
+
+fn describe(error: &fjall::Error) -> String {
+    match error {
+        fjall::Error::Io(e) | fjall::Error::Storage(fjall::LsmError::Io(e)) => e.to_string(),
+        fjall::Error::Poisoned => {
+            "an earlier write failed (is the disk full?); start again to go on from the last good state"
+                .into()
+        }
+        fjall::Error::Locked => "another process has it open".into(),
+        fjall::Error::InvalidVersion(_) => "its files are of another version of the storage engine".into(),
+        other => format!("{other:?}"),
+    }
+}

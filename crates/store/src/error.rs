@@ -1,0 +1,70 @@
+use std::path::PathBuf;
+
+/// Why a store operation did not happen. The caller's answer depends only on the variant.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Somebody else wrote a key of this transaction first. Run it again; [`crate::Store::transact`] does.
+    #[error("another transaction wrote the same key first")]
+    Conflict {
+        /// Hash of the contended key, so that those who retry can queue for it.
+        key_hash: u64,
+    },
+
+    /// The commit may or may not have happened. Read again before deciding.
+    #[error("it is unknown whether the transaction was committed: {0}")]
+    Undetermined(String),
+
+    /// Nothing happened, and nothing will until the cause is gone. Back off.
+    #[error("the store is unavailable: {reason}")]
+    Unavailable { reason: String, transient: bool },
+
+    /// Stored bytes are not what was written. Stop.
+    #[error("the store is corrupt: {0}")]
+    Corrupt(String),
+
+    /// The caller asked for more than the limits allow; nothing happened.
+    #[error("{what} of {size} bytes is over the limit of {max}")]
+    TooLarge { what: &'static str, size: usize, max: usize },
+}
+
+impl Error {
+    pub(crate) fn transient(reason: impl Into<String>) -> Error {
+        Error::Unavailable { reason: reason.into(), transient: true }
+    }
+
+    pub(crate) fn lasting(reason: impl Into<String>) -> Error {
+        Error::Unavailable { reason: reason.into(), transient: false }
+    }
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a data directory could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    #[error("{} is not a directory", .0.display())]
+    NotADirectory(PathBuf),
+
+    #[error("{} holds no store (there is no FORMAT file)", .0.display())]
+    NotAStore(PathBuf),
+
+    #[error("{} is not empty and holds no store: choose an empty or new directory", .0.display())]
+    ForeignDirectory(PathBuf),
+
+    #[error("{} is in use by {}", dir.display(), owner.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}")))]
+    InUse { dir: PathBuf, owner: Option<u32> },
+
+    #[error("{} has format {found}, newer than this program understands ({supported}): use a newer skurd", dir.display())]
+    NewerFormat { dir: PathBuf, found: u32, supported: u32 },
+
+    #[error("{} is not a format file: {problem}", path.display())]
+    BadFormatFile { path: PathBuf, problem: String },
+
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io { action: &'static str, path: PathBuf, source: std::io::Error },
+
+    #[error("cannot open the store in {}: {problem}", dir.display())]
+    Engine { dir: PathBuf, problem: String },
+}

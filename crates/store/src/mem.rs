@@ -1,0 +1,199 @@
+//! The engine for tests and simulation: in memory, deterministic, with faults on request.
+//!
+//! Every key holds its versions by commit sequence; a snapshot is a sequence. It gives exactly snapshot isolation, so
+//! write skew happens here as it would on TiKV, and code that silently relies on more fails in tests.
+//!
+//! Faults are drawn from a seeded generator: the same seed and the same calls give the same faults. A **crash**
+//! ends every open transaction (its commit is refused) and keeps everything committed.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::engine::Found;
+use crate::error::{Error, Result};
+use crate::recent::RecentWrites;
+use crate::table::KeyRange;
+use crate::txn::{Bytes, Order, Write, WriteSet};
+
+/// How often things go wrong, as shares of all commits (or, for `unavailable`, of all begins and commits).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Faults {
+    pub conflict: f64,
+    /// The answer gets lost; half of these commits happened.
+    pub undetermined: f64,
+    pub unavailable: f64,
+}
+
+#[derive(Clone)]
+pub(crate) struct Mem {
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    rows: BTreeMap<Bytes, Vec<Version>>,
+    seq: u64,
+    /// Counts crashes: a snapshot from before the last one is dead.
+    epoch: u64,
+    open: BTreeMap<u64, usize>,
+    recent: RecentWrites,
+    /// Keys with a version that a newer one replaced at this sequence.
+    garbage: VecDeque<(u64, Bytes)>,
+    faults: Faults,
+    rng: fastrand::Rng,
+}
+
+struct Version {
+    seq: u64,
+    value: Option<Bytes>,
+}
+
+/// Open snapshots are bounded by the tests that hold them, not by memory: nothing is forgotten early here.
+const RECENT_ENTRIES_MAX: usize = usize::MAX;
+
+impl Mem {
+    pub(crate) fn new(seed: u64) -> Mem {
+        let state = State {
+            rows: BTreeMap::new(),
+            seq: 0,
+            epoch: 0,
+            open: BTreeMap::new(),
+            recent: RecentWrites::new(RECENT_ENTRIES_MAX),
+            garbage: VecDeque::new(),
+            faults: Faults::default(),
+            rng: fastrand::Rng::with_seed(seed),
+        };
+        Mem { state: Arc::new(Mutex::new(state)) }
+    }
+
+    pub(crate) fn set_faults(&self, faults: Faults) {
+        self.state.lock().faults = faults;
+    }
+
+    pub(crate) fn crash(&self) {
+        self.state.lock().epoch += 1;
+    }
+
+    pub(crate) fn snapshot(&self) -> Result<MemSnapshot> {
+        let mut state = self.state.lock();
+        state.maybe_unavailable()?;
+        let (seq, epoch) = (state.seq, state.epoch);
+        *state.open.entry(seq).or_default() += 1;
+        Ok(MemSnapshot { mem: self.clone(), seq, epoch })
+    }
+
+    pub(crate) fn commit(&self, snapshot: &MemSnapshot, set: WriteSet) -> Result<()> {
+        let mut state = self.state.lock();
+        state.check_alive(snapshot)?;
+        state.maybe_unavailable()?;
+        if let Some(key_hash) = state.recent.conflict(snapshot.seq, &set.hashes) {
+            return Err(Error::Conflict { key_hash });
+        }
+        let faults = state.faults;
+        if state.draw(faults.conflict) {
+            return Err(Error::Conflict { key_hash: set.hashes.first().copied().unwrap_or(0) });
+        }
+        let answer_lost = state.draw(faults.undetermined);
+        if answer_lost && state.rng.bool() {
+            return Err(Error::Undetermined("injected: it did not happen".into()));
+        }
+        state.apply(set);
+        if answer_lost { Err(Error::Undetermined("injected: it did happen".into())) } else { Ok(()) }
+    }
+}
+
+impl State {
+    fn draw(&mut self, share: f64) -> bool {
+        share > 0.0 && self.rng.f64() < share
+    }
+
+    fn maybe_unavailable(&mut self) -> Result<()> {
+        if self.draw(self.faults.unavailable) { Err(Error::transient("injected")) } else { Ok(()) }
+    }
+
+    fn check_alive(&self, snapshot: &MemSnapshot) -> Result<()> {
+        if snapshot.epoch == self.epoch { Ok(()) } else { Err(Error::lasting("the store crashed meanwhile")) }
+    }
+
+    fn apply(&mut self, set: WriteSet) {
+        self.seq += 1;
+        let seq = self.seq;
+        self.recent.record(seq, &set.hashes);
+        for (key, write) in set.writes {
+            let value = match write {
+                Write::Put(value) => Some(value),
+                Write::Delete => None,
+                Write::Lock => continue,
+            };
+            let versions = self.rows.entry(key.clone()).or_default();
+            versions.push(Version { seq, value });
+            self.garbage.push_back((seq, key));
+        }
+        self.collect_garbage();
+    }
+
+    /// Drops versions that no open snapshot can see.
+    fn collect_garbage(&mut self) {
+        let oldest = self.open.keys().next().copied().unwrap_or(self.seq);
+        self.recent.prune(oldest);
+        while let Some((seq, _)) = self.garbage.front()
+            && *seq <= oldest
+        {
+            let Some((_, key)) = self.garbage.pop_front() else { break };
+            let Some(versions) = self.rows.get_mut(&key) else { continue };
+            let visible = versions.iter().rposition(|version| version.seq <= oldest).unwrap_or(0);
+            versions.drain(..visible);
+            if let [Version { value: None, seq }] = versions.as_slice()
+                && *seq <= oldest
+            {
+                self.rows.remove(&key);
+            }
+        }
+    }
+}
+
+pub(crate) struct MemSnapshot {
+    mem: Mem,
+    seq: u64,
+    epoch: u64,
+}
+
+impl MemSnapshot {
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
+        let state = self.mem.state.lock();
+        state.check_alive(self)?;
+        Ok(state.rows.get(key).and_then(|versions| self.visible(versions)).cloned())
+    }
+
+    pub(crate) fn scan(&self, range: &KeyRange, limit: usize, order: Order) -> Result<Found> {
+        let state = self.mem.state.lock();
+        state.check_alive(self)?;
+        let rows = state.rows.range::<[u8], _>(range.bounds());
+        let seen = |(key, versions): (&Bytes, &Vec<Version>)| {
+            self.visible(versions).map(|value| (key.clone(), value.clone()))
+        };
+        let items: Vec<_> = match order {
+            Order::Forward => rows.filter_map(seen).take(limit).collect(),
+            Order::Backward => rows.rev().filter_map(seen).take(limit).collect(),
+        };
+        let complete = items.len() < limit;
+        Ok(Found { items, complete })
+    }
+
+    fn visible<'a>(&self, versions: &'a [Version]) -> Option<&'a Bytes> {
+        versions.iter().rev().find(|version| version.seq <= self.seq)?.value.as_ref()
+    }
+}
+
+impl Drop for MemSnapshot {
+    fn drop(&mut self) {
+        let mut state = self.mem.state.lock();
+        if let Some(count) = state.open.get_mut(&self.seq) {
+            *count -= 1;
+            if *count == 0 {
+                state.open.remove(&self.seq);
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+#[derive(Default)]
+pub(crate) struct Stats {
+    pub(crate) commits: AtomicU64,
+    pub(crate) conflicts: AtomicU64,
+    pub(crate) undetermined: AtomicU64,
+    pub(crate) unavailable: AtomicU64,
+    pub(crate) gave_up: AtomicU64,
+    pub(crate) groups: AtomicU64,
+    pub(crate) syncs: AtomicU64,
+}
+
+/// What a store has done since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Transactions that wrote something and were committed.
+    pub commits: u64,
+    /// Runs that were lost to another writer, each followed by a retry or by giving up.
+    pub conflicts: u64,
+    pub undetermined: u64,
+    pub unavailable: u64,
+    /// `transact` calls that ended after the last allowed attempt.
+    pub gave_up: u64,
+    /// Batches in which the embedded engine wrote those commits, and how many of them it synced.
+    pub groups: u64,
+    pub syncs: u64,
+}
+
+impl Stats {
+    pub(crate) fn add(counter: &AtomicU64) {
+        counter.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn figures(&self) -> Figures {
+        Figures {
+            commits: self.commits.load(Relaxed),
+            conflicts: self.conflicts.load(Relaxed),
+            undetermined: self.undetermined.load(Relaxed),
+            unavailable: self.unavailable.load(Relaxed),
+            gave_up: self.gave_up.load(Relaxed),
+            groups: self.groups.load(Relaxed),
+            syncs: self.syncs.load(Relaxed),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::embedded::{self, CheckReport, Embedded, Options};
+use crate::engine::Engine;
+use crate::error::{Error, OpenError, Result};
+use crate::mem::{Faults, Mem};
+use crate::retry::{Retry, WhenUndetermined};
+use crate::stats::{Figures, Stats};
+use crate::turn::Turns;
+use crate::txn::Tx;
+
+/// A store, whatever its engine. Handles are cheap to clone; the last one to go closes it.
+#[derive(Clone)]
+pub struct Store {
+    engine: Engine,
+    turns: Arc<Turns>,
+    stats: Arc<Stats>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let engine = match self.engine {
+            Engine::Mem(_) => "mem",
+            Engine::Embedded(_) => "embedded",
+        };
+        f.debug_struct("Store").field("engine", &engine).finish()
+    }
+}
+
+impl Store {
+    /// A store that lives and dies with the process; faults and jitter come from `seed`.
+    pub fn in_memory(seed: u64) -> Store {
+        Store::with(Engine::Mem(Mem::new(seed)), Arc::default())
+    }
+
+    /// Opens the store of a data directory, and makes both if they are not there.
+    pub fn open(dir: &Path, options: &Options) -> Result<Store, OpenError> {
+        let stats = Arc::new(Stats::default());
+        let embedded = Embedded::open(dir, options, embedded::Missing::Create, Arc::clone(&stats))?;
+        Ok(Store::with(Engine::Embedded(embedded), stats))
+    }
+
+    /// Opens the store of a data directory; a directory without one is an error.
+    pub fn open_existing(dir: &Path, options: &Options) -> Result<Store, OpenError> {
+        let stats = Arc::new(Stats::default());
+        let embedded = Embedded::open(dir, options, embedded::Missing::Refuse, Arc::clone(&stats))?;
+        Ok(Store::with(Engine::Embedded(embedded), stats))
+    }
+
+    fn with(engine: Engine, stats: Arc<Stats>) -> Store {
+        Store { engine, turns: Arc::default(), stats }
+    }
+
+    /// Runs `run` on a fresh snapshot and commits what it wrote; on conflict, again. `run` must have no effect but through
+    /// its transaction.
+    ///
+    /// [`Error::Undetermined`] is returned, not retried: the writes may be there. Use
+    /// [`Store::transact_idempotent`] where running again after success does no harm.
+    pub async fn transact<T, F, Fut>(&self, run: F) -> Result<T>
+    where
+        F: FnMut(Tx) -> Fut,
+        Fut: Future<Output = Result<T>>,
+    {
+        self.retry(WhenUndetermined::Return).transact(run).await
+    }
+
+    /// Like [`Store::transact`], for a `run` that finds out by reading whether it was applied already: an undetermined
+    /// commit is followed by another run.
+    pub async fn transact_idempotent<T, F, Fut>(&self, run: F) -> Result<T>
+    where
+        F: FnMut(Tx) -> Fut,
+        Fut: Future<Output = Result<T>>,
+    {
+        self.retry(WhenUndetermined::RunAgain).transact(run).await
+    }
+
+    fn retry(&self, undetermined: WhenUndetermined) -> Retry<'_> {
+        Retry { engine: &self.engine, turns: &self.turns, stats: &self.stats, undetermined }
+    }
+
+    /// A transaction for reading, or for [`Store::commit`] by hand; dropped, it leaves nothing behind.
+    pub async fn begin(&self) -> Result<Tx> {
+        Ok(Tx::begin(self.engine.clone(), self.engine.snapshot().await?))
+    }
+
+    /// Commits once, without retry.
+    pub async fn commit(&self, tx: &Tx) -> Result<()> {
+        let set = tx.finish()?;
+        if !set.writes.is_empty() {
+            self.engine.commit(tx.snapshot(), set).await?;
+            Stats::add(&self.stats.commits);
+        }
+        Ok(())
+    }
+
+    /// Returns once everything committed so far, relaxed commits included, is on disk.
+    pub async fn sync(&self) -> Result<()> {
+        match &self.engine {
+            Engine::Mem(_) => Ok(()),
+            Engine::Embedded(embedded) => embedded.sync().await,
+        }
+    }
+
+    /// Reads every row of every table and reports what is there; fails on the first that does not read.
+    pub async fn check(&self) -> Result<CheckReport> {
+        embedded::check(self).await
+    }
+
+    pub fn figures(&self) -> Figures {
+        self.stats.figures()
+    }
+
+    /// Makes things go wrong from now on (in-memory engine only).
+    pub fn inject(&self, faults: Faults) -> Result<()> {
+        self.mem()?.set_faults(faults);
+        Ok(())
+    }
+
+    /// Ends every open transaction as a crash would; what was committed stays (in-memory engine only).
+    pub fn crash(&self) -> Result<()> {
+        self.mem()?.crash();
+        Ok(())
+    }
+
+    fn mem(&self) -> Result<&Mem> {
+        match &self.engine {
+            Engine::Mem(mem) => Ok(mem),
+            Engine::Embedded(_) => {
+                Err(Error::lasting("faults can be injected into the in-memory engine only"))
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Kill -9 of a real process at random points of its work, again and again on one data directory.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use store::contract::crash::{LANES, verify};
+use store::{Options, Store};
+
+const ROUNDS: u32 = 60;
+const ACKS_MAX: u32 = 400;
+
+#[test]
+fn every_acknowledged_commit_survives_kill_9_and_no_half_of_another() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let mut rng = fastrand::Rng::new();
+    let seed = rng.get_seed();
+    let mut heads = vec![0; LANES as usize];
+    for round in 0..ROUNDS {
+        // Sometimes at once, while it is still opening; mostly in the middle of work.
+        let acks = if round % 10 == 0 { 0 } else { rng.u32(1..ACKS_MAX) };
+        let mut writer = Command::new(env!("CARGO_BIN_EXE_store-crash-writer"))
+            .arg("write")
+            .arg(dir.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
+        for _ in 0..acks {
+            note(&lines.next().expect("the writer ended by itself").unwrap(), &mut heads);
+        }
+        if acks == 0 {
+            std::thread::yield_now();
+        }
+        writer.kill().unwrap();
+        // What it had printed when it died was acknowledged too; a last line may be cut.
+        for line in lines.map_while(Result::ok) {
+            note(&line, &mut heads);
+        }
+        writer.wait().unwrap();
+
+        let store = Store::open(dir.path(), &Options { disk_reserve_bytes: 0, ..Options::default() })
+            .unwrap_or_else(|e| panic!("round {round}, seed {seed}: {e}"));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        heads = runtime.block_on(verify(&store, &heads));
+    }
+    let total: u64 = heads.iter().sum();
+    assert!(total > u64::from(ROUNDS), "hardly anything was written: {heads:?}");
+}
+
+fn note(line: &str, heads: &mut [u64]) {
+    let mut fields = line.split(' ');
+    let lane: usize = fields.next().and_then(|n| n.parse().ok()).unwrap();
+    let head = fields.next().and_then(|n| n.parse().ok()).unwrap();
+    heads[lane] = heads[lane].max(head);
+}

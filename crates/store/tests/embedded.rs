@@ -1,0 +1,229 @@
+//! The embedded engine: the contract, and what a data directory promises.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+use std::fs;
+use std::path::Path;
+
+use store::contract::Subject;
+use store::{Durability, Error, OpenError, Options, Store};
+use tempfile::TempDir;
+
+struct OnDisk {
+    // Dropped before the directory it lies in.
+    store: Store,
+    dir: TempDir,
+}
+
+fn options() -> Options {
+    Options { write_buffer_bytes: 1 << 20, disk_reserve_bytes: 0, ..Options::default() }
+}
+
+impl Subject for OnDisk {
+    fn fresh() -> OnDisk {
+        let dir = TempDir::new().unwrap();
+        OnDisk { store: Store::open(dir.path(), &options()).unwrap(), dir }
+    }
+    fn store(&self) -> &Store {
+        &self.store
+    }
+    fn restart(self) -> OnDisk {
+        let OnDisk { store, dir } = self;
+        drop(store);
+        OnDisk { store: Store::open(dir.path(), &options()).unwrap(), dir }
+    }
+}
+
+store::contract!(OnDisk);
+
+fn run<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
+}
+
+async fn put(store: &Store, key: &[u8], value: &[u8]) -> Result<(), Error> {
+    let tx = store.begin().await?;
+    tx.put(key, value)?;
+    store.commit(&tx).await
+}
+
+fn refusal(dir: &Path) -> OpenError {
+    Store::open(dir, &options()).expect_err("opened")
+}
+
+#[test]
+fn a_second_opener_gets_a_sentence() {
+    let subject = OnDisk::fresh();
+    let refused = refusal(subject.dir.path());
+    assert!(matches!(refused, OpenError::InUse { owner: Some(pid), .. } if pid == std::process::id()));
+    let sentence = refused.to_string();
+    assert!(sentence.ends_with(&format!("is in use by process {}", std::process::id())), "{sentence}");
+}
+
+#[test]
+fn newer_and_unknown_formats_are_refused_and_left_alone() {
+    let OnDisk { store, dir } = OnDisk::fresh();
+    drop(store);
+    for (text, expected) in [
+        ("skurd-store 2\n", "has format 2, newer than this program understands (1): use a newer skurd"),
+        ("something else\n", "it should say `skurd-store` and a number"),
+        ("skurd-store x", "it should say `skurd-store` and a number"),
+    ] {
+        fs::write(dir.path().join("FORMAT"), text).unwrap();
+        let sentence = refusal(dir.path()).to_string();
+        assert!(sentence.contains(expected), "{sentence}");
+    }
+    fs::write(dir.path().join("FORMAT"), [0xFF, 0xFE]).unwrap();
+    assert!(matches!(refusal(dir.path()), OpenError::BadFormatFile { .. }));
+    fs::write(dir.path().join("FORMAT"), "skurd-store 1\n").unwrap();
+    Store::open(dir.path(), &options()).unwrap();
+}
+
+#[test]
+fn directories_that_are_not_ours_are_refused() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("file");
+    fs::write(&file, "a letter").unwrap();
+    assert!(matches!(refusal(&file), OpenError::NotADirectory(_)));
+    assert!(matches!(refusal(dir.path()), OpenError::ForeignDirectory(_)));
+    assert!(matches!(refusal(&file.join("below")), OpenError::Io { .. }));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing was put there");
+    let missing = Store::open_existing(&dir.path().join("nowhere"), &options()).expect_err("opened");
+    assert!(matches!(missing, OpenError::Io { .. }), "{missing}");
+    let empty = TempDir::new().unwrap();
+    let refused = Store::open_existing(empty.path(), &options()).expect_err("opened");
+    assert!(matches!(refused, OpenError::NotAStore(_)));
+    assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0, "nothing was put there");
+}
+
+#[test]
+fn a_store_whose_files_are_gone_is_not_taken_for_a_new_one() {
+    let OnDisk { store, dir } = OnDisk::fresh();
+    drop(store);
+    fs::remove_dir_all(dir.path().join("store")).unwrap();
+    let sentence = refusal(dir.path()).to_string();
+    assert!(sentence.contains("store directory is missing"), "{sentence}");
+}
+
+#[test]
+fn a_first_opening_that_was_cut_short_is_taken_up_again() {
+    let OnDisk { store, dir } = OnDisk::fresh();
+    drop(store);
+    fs::remove_file(dir.path().join("FORMAT")).unwrap();
+    fs::write(dir.path().join("FORMAT.new"), "skurd-st").unwrap();
+    Store::open(dir.path(), &options()).unwrap();
+    assert_eq!(fs::read_to_string(dir.path().join("FORMAT")).unwrap(), "skurd-store 1\n");
+}
+
+#[test]
+fn relaxed_commits_are_there_after_closing_and_sync_counts_once() {
+    let mut subject = OnDisk::fresh();
+    run(async {
+        for n in 0..20u8 {
+            let tx = subject.store.begin().await.unwrap();
+            tx.set_durability(Durability::Relaxed);
+            tx.put([n], *b"x").unwrap();
+            subject.store.commit(&tx).await.unwrap();
+        }
+        let before = subject.store.figures();
+        subject.store.sync().await.unwrap();
+        assert_eq!(subject.store.figures().syncs, before.syncs + 1);
+    });
+    subject = subject.restart();
+    let report = run(subject.store.check()).unwrap();
+    assert_eq!(report.tables.values().map(|table| table.rows).sum::<u64>(), 20);
+}
+
+#[test]
+fn concurrent_commits_share_syncs() {
+    const COMMITS: u64 = 400;
+    let subject = OnDisk::fresh();
+    run(async {
+        let commits = (0..COMMITS).map(|n| {
+            let store = subject.store.clone();
+            tokio::spawn(async move { put(&store, &n.to_be_bytes(), b"x").await })
+        });
+        let commits: Vec<_> = commits.collect();
+        for commit in commits {
+            commit.await.unwrap().unwrap();
+        }
+    });
+    let figures = subject.store.figures();
+    assert_eq!(figures.commits, COMMITS);
+    assert!(figures.syncs <= COMMITS / 4, "{} syncs for {COMMITS} commits", figures.syncs);
+}
+
+#[test]
+fn transactions_that_outlive_the_memory_of_writes_are_refused_not_trusted() {
+    let dir = TempDir::new().unwrap();
+    let store = Store::open(dir.path(), &Options { recent_writes_max: 10, ..options() }).unwrap();
+    run(async {
+        let old = store.begin().await.unwrap();
+        old.put(*b"untouched", *b"x").unwrap();
+        for n in 0..40u8 {
+            put(&store, &[n], b"x").await.unwrap();
+        }
+        assert!(matches!(store.commit(&old).await, Err(Error::Conflict { .. })));
+        put(&store, b"untouched", b"x").await.unwrap();
+    });
+}
+
+#[test]
+fn a_full_disk_refuses_commits_and_keeps_what_it_has() {
+    let dir = TempDir::new().unwrap();
+    let store = Store::open(dir.path(), &options()).unwrap();
+    run(put(&store, b"before", b"x")).unwrap();
+    drop(store);
+    // More than any disk has free: every commit meets a disk that is "full".
+    let store = Store::open(dir.path(), &Options { disk_reserve_bytes: 1 << 60, ..options() }).unwrap();
+    run(async {
+        let refused = put(&store, b"after", b"x").await.expect_err("committed");
+        assert!(matches!(&refused, Error::Unavailable { transient: false, .. }));
+        assert!(refused.to_string().contains("is full"), "{refused}");
+        assert!(store.begin().await.unwrap().get(b"before").await.unwrap().is_some());
+    });
+}
+
+#[test]
+fn damage_is_reported_as_corrupt_or_refused_never_read() {
+    let OnDisk { store, dir } = OnDisk::fresh();
+    run(async {
+        // Enough that tables are written, and not just the journal.
+        for n in 0..60u32 {
+            let tx = store.begin().await.unwrap();
+            for m in 0..100u32 {
+                let noise: Vec<u8> = std::iter::repeat_with(|| fastrand::u8(..)).take(500).collect();
+                tx.put([n.to_be_bytes(), m.to_be_bytes()].concat(), noise).unwrap();
+            }
+            store.commit(&tx).await.unwrap();
+        }
+    });
+    drop(store);
+    let tables = tables_below(&dir.path().join("store"));
+    assert!(!tables.is_empty(), "no table was written");
+    for path in tables {
+        let mut bytes = fs::read(&path).unwrap();
+        let middle = bytes.len() / 3;
+        bytes[middle] ^= 0x55;
+        fs::write(&path, bytes).unwrap();
+    }
+    match Store::open_existing(dir.path(), &options()) {
+        Err(refused) => assert!(matches!(refused, OpenError::Engine { .. }), "{refused}"),
+        Ok(store) => {
+            let checked = run(store.check());
+            assert!(matches!(checked, Err(Error::Corrupt(_))), "{checked:?}");
+        }
+    }
+}
+
+fn tables_below(dir: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(tables_below(&path));
+        } else if path.parent().is_some_and(|parent| parent.ends_with("tables")) {
+            found.push(path);
+        }
+    }
+    found
+}

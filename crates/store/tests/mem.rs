@@ -1,0 +1,123 @@
+//! The in-memory engine: the contract, and the faults it injects.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+use store::contract::Subject;
+use store::{Error, Faults, Store};
+
+struct InMemory(Store);
+
+impl Subject for InMemory {
+    fn fresh() -> InMemory {
+        InMemory(Store::in_memory(1))
+    }
+    fn store(&self) -> &Store {
+        &self.0
+    }
+    fn restart(self) -> InMemory {
+        self.0.crash().unwrap();
+        self
+    }
+}
+
+store::contract!(InMemory);
+
+fn run<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+async fn count_ok(store: &Store, commits: u32) -> (u32, Vec<String>) {
+    let mut acknowledged = 0;
+    let mut log = Vec::new();
+    for n in 0..commits {
+        let put = async {
+            let tx = store.begin().await?;
+            tx.put(n.to_be_bytes(), *b"x")?;
+            store.commit(&tx).await
+        };
+        match put.await {
+            Ok(()) => acknowledged += 1,
+            Err(error) => log.push(format!("{n}: {error}")),
+        }
+    }
+    (acknowledged, log)
+}
+
+#[test]
+fn faults_come_as_often_as_asked_and_replay_from_the_seed() {
+    let faults = Faults { conflict: 0.1, undetermined: 0.1, unavailable: 0.05 };
+    let once = |seed| {
+        let store = Store::in_memory(seed);
+        store.inject(faults).unwrap();
+        run(count_ok(&store, 1000))
+    };
+    let (acknowledged, log) = once(42);
+    assert_eq!((acknowledged, &log), (once(42).0, &once(42).1));
+    assert_ne!(log, once(43).1);
+    for (kind, about) in
+        [("another transaction", 90), ("it did happen", 45), ("did not happen", 45), ("unavailable", 98)]
+    {
+        let seen = log.iter().filter(|line| line.contains(kind)).count();
+        assert!((about / 2..about * 2).contains(&seen), "{kind}: {seen} of about {about}");
+    }
+}
+
+#[test]
+fn undetermined_commits_happened_or_not_as_a_later_read_tells() {
+    let store = Store::in_memory(3);
+    store.inject(Faults { undetermined: 1.0, ..Faults::default() }).unwrap();
+    run(async {
+        for n in 0..50u8 {
+            let tx = store.begin().await.unwrap();
+            tx.put([n], *b"x").unwrap();
+            let Err(Error::Undetermined(story)) = store.commit(&tx).await else { panic!("acknowledged") };
+            let there = store.begin().await.unwrap().get(&[n]).await.unwrap().is_some();
+            assert_eq!(there, story.contains("did happen"));
+        }
+    });
+}
+
+#[test]
+fn transact_returns_undetermined_and_the_idempotent_one_runs_again() {
+    let store = Store::in_memory(3);
+    store.inject(Faults { undetermined: 0.5, ..Faults::default() }).unwrap();
+    run(async {
+        let mut returned = 0;
+        for n in 0..50u8 {
+            let put = store.transact(|tx| async move { tx.put([n], *b"x") });
+            returned += u32::from(matches!(put.await, Err(Error::Undetermined(_))));
+        }
+        assert!((10..40).contains(&returned), "{returned}");
+        let mut runs = 0;
+        for n in 50..100u8 {
+            let put = store.transact_idempotent(|tx| {
+                runs += 1;
+                async move {
+                    if tx.get(&[n]).await?.is_none() {
+                        tx.put([n], *b"x")?;
+                    }
+                    Ok(())
+                }
+            });
+            put.await.unwrap();
+        }
+        assert!(runs > 60, "{runs}");
+    });
+}
+
+#[test]
+fn a_crash_ends_open_transactions_and_keeps_the_committed() {
+    let store = Store::in_memory(0);
+    run(async {
+        let committed = store.begin().await.unwrap();
+        committed.put(*b"a", *b"1").unwrap();
+        store.commit(&committed).await.unwrap();
+        let open = store.begin().await.unwrap();
+        open.put(*b"b", *b"1").unwrap();
+        store.crash().unwrap();
+        assert!(open.get(b"a").await.is_err());
+        assert!(store.commit(&open).await.is_err());
+        let after = store.begin().await.unwrap();
+        assert!(after.get(b"a").await.unwrap().is_some() && after.get(b"b").await.unwrap().is_none());
+    });
+}
