@@ -1,0 +1,59 @@
+//! What a harvest leaves in the record whatever becomes of the URL (F18–F20).
+
+use crate::model::{LastFetch, Record};
+use crate::outcome::{Answer, Fetched, Response};
+use crate::time::Time;
+
+/// F18–F20: last fetch, counts, cycles and what a revisit is compared with. Depth stays.
+pub(super) fn counted(before: &Record, fetched: &Fetched) -> Record {
+    let mut record = before.clone();
+    let slot = slot(before);
+    match &fetched.answer {
+        Answer::Response(response) => {
+            let error = is_error(response.status);
+            record.errors = if error { before.errors.saturating_add(1) } else { 0 };
+            record.not_found =
+                if is_not_found(response.status) { before.not_found.saturating_add(1) } else { 0 };
+            record.cycles = before.cycles.saturating_add(u32::from(!error));
+            record.last = Some(LastFetch { at: fetched.at, due: slot });
+            remember(&mut record, response);
+        }
+        Answer::NoAnswer(_) => {
+            record.errors = before.errors.saturating_add(1);
+            record.not_found = 0;
+            let at = if fetched.dns_failed { before.last.map(|last| last.at) } else { Some(fetched.at) };
+            record.last = at.map(|at| LastFetch { at, due: slot });
+        }
+    }
+    record
+}
+
+/// The slot this harvest was for: its due time, unless that was a retry's.
+fn slot(before: &Record) -> Time {
+    match before.last {
+        Some(last) if before.errors > 0 => last.due,
+        _ => before.due,
+    }
+}
+
+/// Only good content is worth asking about again; an unchanged answer may bring new validators.
+fn remember(record: &mut Record, response: &Response) {
+    if response.unchanged {
+        record.etag = response.etag.clone().or(record.etag.take());
+        record.last_modified = response.last_modified.clone().or(record.last_modified.take());
+    } else if (200..300).contains(&response.status) {
+        record.digest.clone_from(&response.digest);
+        record.etag.clone_from(&response.etag);
+        record.last_modified.clone_from(&response.last_modified);
+    }
+}
+
+/// F19.
+fn is_error(status: u16) -> bool {
+    status == 429 || status >= 500
+}
+
+/// F19.
+fn is_not_found(status: u16) -> bool {
+    status == 404 || status == 410
+}

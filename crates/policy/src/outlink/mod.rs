@@ -1,0 +1,209 @@
+//! What becomes of a link (F22–F28), with the owner rules of page 2.
+//!
+//! A link is first given a *context*, the seed in whose scope it is judged, and with it a position from that
+//! seed. In scope, it is added, or renews what is queued with that seed, or contests what is queued with another;
+//! out of scope, it is passed over, and what is queued with the context goes only if its own stored position no
+//! longer holds either. A start (F2) is a link without a page: it differs only in its context.
+//!
+//! Nearly all links of a page are known and change nothing. Those are told to [`Action::Keep`], which allocates
+//! nothing and needs no write.
+
+mod place;
+mod renew;
+
+use std::fmt;
+
+use crate::catalog::Catalog;
+use crate::model::{LinkKind, Position, Record};
+use crate::owner::{Context, Origin, owner};
+use crate::rule::Rule;
+use crate::scope::ScopeVerdict;
+use crate::standing::{Standing, Subject};
+use crate::time::Time;
+use crate::url::CrawlUrl;
+
+use place::{Place, place};
+use renew::{better_position, cycles_in_run, renewed, taken_over, touched};
+
+/// The page a link stands on, or the start that takes its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Parent<'a> {
+    pub origin: Origin<'a>,
+    /// Of the page, relative to its seed; a start has none and this is not looked at.
+    pub position: Position,
+    /// The page's run; of a start, the new one (F4).
+    pub run: u64,
+    pub collection: &'a str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub url: CrawlUrl,
+    pub kind: LinkKind,
+}
+
+/// What the store knows of the URL in this collection.
+#[derive(Clone, Copy, Debug)]
+pub enum Known<'a> {
+    Absent,
+    Queued(&'a Record),
+    Done { run: u64 },
+    Blacklisted,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    Add(Record),
+    Update(Record),
+    Remove,
+    /// It is not for us.
+    Ignore,
+    /// It is queued, and nothing about it changes.
+    Keep,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkDecision<'a> {
+    pub action: Action,
+    /// F22–F28.
+    pub rule: Rule,
+    /// None where F28 decided, for which it does not matter.
+    pub context: Option<Context<'a>>,
+    /// O6–O8, where the URL was contested.
+    pub owner: Option<Rule>,
+    /// From the context's seed.
+    pub position: Position,
+    /// Of the first of the context's profiles that takes the URL, else of the last that does not.
+    pub verdict: Option<ScopeVerdict>,
+}
+
+/// Decides one link. All verdicts behind it are at [`Subject::verdicts`] with the context and position it names.
+pub fn decide<'a>(
+    catalog: &'a Catalog,
+    parent: &Parent<'a>,
+    link: &Link,
+    known: Known<'_>,
+    now: Time,
+) -> LinkDecision<'a> {
+    let queued = match known {
+        Known::Blacklisted => return settled(),
+        Known::Done { run } if run >= parent.run => return settled(),
+        Known::Done { .. } | Known::Absent => None,
+        Known::Queued(record) => Some(record),
+    };
+    let best = catalog.best_match(parent.collection, &link.url).map(String::as_str);
+    let cycles = queued.map_or(0, |record| cycles_in_run(record, parent.run));
+    let place = place(catalog, parent, link, best, cycles);
+    let subject = Subject { catalog, collection: parent.collection, url: &link.url };
+    let arrival = Arrival { subject, parent, place, best, now };
+    let (rule, owner, action) = arrival.decide(queued);
+    LinkDecision {
+        action,
+        rule,
+        context: Some(place.context),
+        owner,
+        position: place.position,
+        verdict: place.standing.because,
+    }
+}
+
+/// F28.
+fn settled<'a>() -> LinkDecision<'a> {
+    LinkDecision {
+        action: Action::Ignore,
+        rule: Rule::F28,
+        context: None,
+        owner: None,
+        position: Position::default(),
+        verdict: None,
+    }
+}
+
+/// A link with its context, at the queue.
+struct Arrival<'l, 'a> {
+    subject: Subject<'l>,
+    parent: &'l Parent<'a>,
+    place: Place<'a>,
+    best: Option<&'a str>,
+    now: Time,
+}
+
+impl Arrival<'_, '_> {
+    fn decide(&self, queued: Option<&Record>) -> (Rule, Option<Rule>, Action) {
+        let context = self.place.context.seed;
+        match (self.place.standing.is_in_scope(), queued) {
+            (true, None) => (Rule::F22, None, Action::Add(self.added())),
+            (true, Some(record)) if record.seed == context => (Rule::F23, None, self.update(record)),
+            (true, Some(record)) => self.contest(record),
+            (false, Some(record)) if record.seed == context => (Rule::F25, None, self.doubt(record)),
+            (false, Some(_)) => (Rule::F26, None, Action::Ignore),
+            (false, None) => (Rule::F27, None, Action::Ignore),
+        }
+    }
+
+    /// F22: every value zero, due now; where only inactive profiles take it, evaluation will postpone it.
+    fn added(&self) -> Record {
+        Record {
+            seed: self.place.context.seed.to_owned(),
+            position: self.place.position,
+            due: self.now,
+            run: self.parent.run,
+            cycles: 0,
+            linked: self.now,
+            last: None,
+            errors: 0,
+            not_found: 0,
+            digest: None,
+            etag: None,
+            last_modified: None,
+        }
+    }
+
+    /// F23.
+    fn update(&self, record: &Record) -> Action {
+        let new = self.place.position;
+        let position =
+            better_position(record.position, new, |position| self.standing(record, position).claim);
+        let standing = if position == new { self.place.standing } else { self.standing(record, position) };
+        renewed(record, position, &standing, self.parent.run, self.now)
+    }
+
+    /// F24: who wins takes its own position along; positions from different seeds are never compared.
+    fn contest(&self, record: &Record) -> (Rule, Option<Rule>, Action) {
+        let queued = self.standing(record, record.position);
+        let context = self.place.context.seed;
+        let owner = owner((context, self.place.standing.claim), (&record.seed, queued.claim), self.best);
+        let action = if owner.seed == context {
+            taken_over(record, context, self.place.position, &self.place.standing, self.parent.run, self.now)
+        } else {
+            touched(record, &queued, self.now)
+        };
+        (Rule::F24, Some(owner.rule), action)
+    }
+
+    /// F25.
+    fn doubt(&self, record: &Record) -> Action {
+        if self.standing(record, record.position).is_in_scope() { Action::Keep } else { Action::Remove }
+    }
+
+    /// How the URL stands with the seed it is queued with.
+    fn standing(&self, record: &Record, position: Position) -> Standing {
+        self.subject.standing_with(&record.seed, position, cycles_in_run(record, self.parent.run))
+    }
+}
+
+impl fmt::Display for LinkDecision<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.rule, self.rule.says())?;
+        if let Some(context) = self.context {
+            write!(f, "; judged for seed `{}` ({}: {})", context.seed, context.rule, context.rule.says())?;
+        }
+        if let Some(verdict) = self.verdict {
+            write!(f, "; {verdict}")?;
+        }
+        if let Some(rule) = self.owner {
+            write!(f, "; {rule}: {}", rule.says())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! Points and lengths of time as plain numbers: this crate never asks what time it is.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds since the Unix epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Time(pub i64);
+
+/// A length of time in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Span(pub u64);
+
+impl Time {
+    pub fn plus(self, span: Span) -> Time {
+        Time(self.0.saturating_add(i64::try_from(span.0).unwrap_or(i64::MAX)))
+    }
+
+    /// How long `self` is after `earlier`; zero when it is not after it.
+    pub fn since(self, earlier: Time) -> Span {
+        Span(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+}
+
+impl Span {
+    pub const ZERO: Span = Span(0);
+    pub const MAX: Span = Span(u64::MAX);
+
+    pub const fn seconds(n: u64) -> Span {
+        Span(n * 1000)
+    }
+
+    pub const fn minutes(n: u64) -> Span {
+        Span::seconds(n * 60)
+    }
+
+    pub const fn hours(n: u64) -> Span {
+        Span::minutes(n * 60)
+    }
+
+    pub const fn days(n: u64) -> Span {
+        Span::hours(n * 24)
+    }
+
+    pub fn plus(self, other: Span) -> Span {
+        Span(self.0.saturating_add(other.0))
+    }
+}
+
+const DAY_MS: i64 = 86_400_000;
+
+/// `2024-02-29T12:00:00Z`, to the second.
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (year, month, day) = civil(self.0.div_euclid(DAY_MS));
+        let second = self.0.rem_euclid(DAY_MS) / 1000;
+        let (h, m, s) = (second / 3600, second / 60 % 60, second % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}Z")
+    }
+}
+
+/// `2d 3h`: the two largest units, exact to the smaller.
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"), (1, "ms")];
+        let first = units.iter().position(|(ms, _)| self.0 >= *ms).unwrap_or(units.len() - 1);
+        let (ms, name) = units[first];
+        write!(f, "{}{name}", self.0 / ms)?;
+        match units.get(first + 1) {
+            Some((smaller, name)) if self.0 % ms >= *smaller => write!(f, " {}{name}", self.0 % ms / smaller),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Days since 1970 as year, month and day of the Gregorian calendar (Hinnant's days-to-civil).
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_spans_are_readable() {
+        let times = [
+            (0, "1970-01-01T00:00:00Z"),
+            (-1, "1969-12-31T23:59:59Z"),
+            (951_782_400_000, "2000-02-29T00:00:00Z"),
+            (1_709_210_096_789, "2024-02-29T12:34:56Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00Z"),
+        ];
+        for (ms, expected) in times {
+            assert_eq!(Time(ms).to_string(), expected);
+        }
+        assert_eq!(Time(i64::MAX).to_string().len(), "+292278994-08-17T07:12:55Z".len() - 1);
+        assert!(Time(i64::MIN).to_string().starts_with('-'));
+        let spans =
+            [(0, "0ms"), (999, "999ms"), (61_000, "1min 1s"), (86_400_000, "1d"), (93_600_000, "1d 2h")];
+        for (ms, expected) in spans {
+            assert_eq!(Span(ms).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn time_saturates() {
+        assert_eq!(Time(i64::MAX).plus(Span(1)), Time(i64::MAX));
+        assert_eq!(Time(0).plus(Span::MAX), Time(i64::MAX));
+        assert_eq!(Time(i64::MAX).since(Time(i64::MIN)), Span(i64::MAX.unsigned_abs()));
+        assert_eq!(Time(1).since(Time(2)), Span::ZERO);
+    }
+}

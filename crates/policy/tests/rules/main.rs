@@ -1,0 +1,15 @@
+//! The rules of the specification as tables, one file a subject. A test or row names the rule it is about.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+mod access;
+mod catalog;
+mod contest;
+mod evaluation;
+mod examples;
+mod order;
+mod outcomes;
+mod outlinks;
+mod schedule;
+mod scopes;
+mod urls;
+mod world;
