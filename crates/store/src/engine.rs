@@ -37,7 +37,15 @@ impl Engine {
         }
     }
 
+    /// The in-memory engine never waits by itself; on request it lets others run between operations.
+    async fn maybe_pause(&self) {
+        if let Engine::Mem(mem) = self {
+            mem.maybe_pause().await;
+        }
+    }
+
     pub(crate) async fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>> {
+        self.maybe_pause().await;
         match snapshot {
             Snapshot::Mem(snapshot) => snapshot.get(key),
             Snapshot::Embedded(snapshot) => snapshot.get(key),
@@ -45,6 +53,7 @@ impl Engine {
     }
 
     pub(crate) async fn multi_get(&self, snapshot: &Snapshot, keys: &[&[u8]]) -> Result<Vec<Option<Bytes>>> {
+        self.maybe_pause().await;
         keys.iter()
             .map(|key| match snapshot {
                 Snapshot::Mem(snapshot) => snapshot.get(key),
@@ -60,6 +69,7 @@ impl Engine {
         limit: usize,
         order: Order,
     ) -> Result<Found> {
+        self.maybe_pause().await;
         match snapshot {
             Snapshot::Mem(snapshot) => snapshot.scan(range, limit, order),
             Snapshot::Embedded(snapshot) => snapshot.scan(range, limit, order),
@@ -67,6 +77,7 @@ impl Engine {
     }
 
     pub(crate) async fn commit(&self, snapshot: &Snapshot, set: WriteSet) -> Result<()> {
+        self.maybe_pause().await;
         match (self, snapshot) {
             (Engine::Mem(mem), Snapshot::Mem(snapshot)) => mem.commit(snapshot, set),
             (Engine::Embedded(embedded), Snapshot::Embedded(snapshot)) => {

@@ -24,6 +24,8 @@ pub struct Faults {
     /// The answer gets lost; half of these commits happened.
     pub undetermined: f64,
     pub unavailable: f64,
+    /// How often an operation lets other tasks run first, so that transactions interleave.
+    pub pause: f64,
 }
 
 #[derive(Clone)]
@@ -69,6 +71,17 @@ impl Mem {
 
     pub(crate) fn set_faults(&self, faults: Faults) {
         self.state.lock().faults = faults;
+    }
+
+    pub(crate) async fn maybe_pause(&self) {
+        let pauses = {
+            let mut state = self.state.lock();
+            let share = state.faults.pause;
+            state.draw(share)
+        };
+        if pauses {
+            tokio::task::yield_now().await;
+        }
     }
 
     pub(crate) fn crash(&self) {

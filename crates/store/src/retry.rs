@@ -39,6 +39,8 @@ impl Retry<'_> {
         let mut conflicts = 0;
         let mut unavailable = 0;
         let mut turn: Option<Turn> = None;
+        // An earlier run may have been committed: whatever stops a later one, nobody can say that nothing happened.
+        let mut unsure: Option<String> = None;
         loop {
             let error = match self.attempt(&mut run, &mut turn).await {
                 Ok(value) => return Ok(value),
@@ -50,18 +52,19 @@ impl Retry<'_> {
                     conflicts += 1;
                     (conflicts, CONFLICT_ATTEMPTS_MAX)
                 }
-                Error::Undetermined(_) => {
+                Error::Undetermined(story) => {
                     Stats::add(&self.stats.undetermined);
                     if self.undetermined == WhenUndetermined::Return {
                         return Err(error);
                     }
+                    unsure = Some(story.clone());
                     unavailable += 1;
                     (unavailable, UNAVAILABLE_ATTEMPTS_MAX)
                 }
                 Error::Unavailable { transient, .. } => {
                     Stats::add(&self.stats.unavailable);
                     if !transient {
-                        return Err(error);
+                        return Err(unsure.map_or(error, Error::Undetermined));
                     }
                     unavailable += 1;
                     (unavailable, UNAVAILABLE_ATTEMPTS_MAX)
@@ -70,7 +73,7 @@ impl Retry<'_> {
             };
             if tries >= tries_max {
                 Stats::add(&self.stats.gave_up);
-                return Err(error);
+                return Err(unsure.map_or(error, Error::Undetermined));
             }
             if let Error::Conflict { key_hash } = error {
                 turn = Some(self.turns.take(key_hash, turn.take()).await);

@@ -136,6 +136,11 @@ impl<K: Key + 'static, V: Serialize + DeserializeOwned> Table<K, V> {
         found.map(|bytes| self.value_from(&bytes)).transpose()
     }
 
+    /// Locks the row without reading it.
+    pub fn lock_unread(&self, tx: &Tx, key: K::Ref<'_>) -> Result<()> {
+        tx.lock_unread(self.key(key))
+    }
+
     pub fn put(&self, tx: &Tx, key: K::Ref<'_>, value: &V) -> Result<()> {
         let bytes = postcard::to_stdvec(value)
             .map_err(|e| Error::Corrupt(format!("a value of table {} cannot be written: {e}", self.name)))?;

@@ -132,6 +132,11 @@ impl Tx {
         Ok(value)
     }
 
+    /// Like [`Tx::lock`] without reading: for keys that stand for a fact and hold nothing.
+    pub fn lock_unread(&self, key: impl Into<Bytes>) -> Result<()> {
+        self.buffer_write(key.into(), None)
+    }
+
     pub fn put(&self, key: impl Into<Bytes>, value: impl Into<Bytes>) -> Result<()> {
         self.buffer_write(key.into(), Some(Write::Put(value.into())))
     }

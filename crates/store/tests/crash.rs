@@ -49,6 +49,29 @@ fn every_acknowledged_commit_survives_kill_9_and_no_half_of_another() {
     assert!(total > u64::from(ROUNDS), "hardly anything was written: {heads:?}");
 }
 
+/// Whatever moment the very first opening dies in, the next one works.
+#[test]
+fn a_store_that_is_being_made_survives_kill_9() {
+    let mut rng = fastrand::Rng::new();
+    for round in 0..40 {
+        let dir = tempfile::TempDir::new().unwrap();
+        let mut writer = Command::new(env!("CARGO_BIN_EXE_store-crash-writer"))
+            .arg("write")
+            .arg(dir.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Somewhere between the start of the process and its first commits; looking is what takes the time.
+        for _ in 0..rng.u32(0..3_000) {
+            let _ = dir.path().join("FORMAT").exists();
+        }
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        let opened = Store::open(dir.path(), &Options { disk_reserve_bytes: 0, ..Options::default() });
+        assert!(opened.is_ok(), "round {round}: {opened:?}");
+    }
+}
+
 fn note(line: &str, heads: &mut [u64]) {
     let mut fields = line.split(' ');
     let lane: usize = fields.next().and_then(|n| n.parse().ok()).unwrap();

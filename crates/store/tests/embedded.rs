@@ -112,6 +112,12 @@ fn a_first_opening_that_was_cut_short_is_taken_up_again() {
     fs::write(dir.path().join("FORMAT.new"), "skurd-st").unwrap();
     Store::open(dir.path(), &options()).unwrap();
     assert_eq!(fs::read_to_string(dir.path().join("FORMAT")).unwrap(), "skurd-store 1\n");
+
+    let half = TempDir::new().unwrap();
+    fs::create_dir(half.path().join("store.new")).unwrap();
+    fs::write(half.path().join("store.new/0.jnl"), "half").unwrap();
+    Store::open(half.path(), &options()).unwrap();
+    assert!(!half.path().join("store.new").exists());
 }
 
 #[test]

@@ -45,7 +45,7 @@ async fn count_ok(store: &Store, commits: u32) -> (u32, Vec<String>) {
 
 #[test]
 fn faults_come_as_often_as_asked_and_replay_from_the_seed() {
-    let faults = Faults { conflict: 0.1, undetermined: 0.1, unavailable: 0.05 };
+    let faults = Faults { conflict: 0.1, undetermined: 0.1, unavailable: 0.05, pause: 0.0 };
     let once = |seed| {
         let store = Store::in_memory(seed);
         store.inject(faults).unwrap();
@@ -119,5 +119,25 @@ fn a_crash_ends_open_transactions_and_keeps_the_committed() {
         assert!(store.commit(&open).await.is_err());
         let after = store.begin().await.unwrap();
         assert!(after.get(b"a").await.unwrap().is_some() && after.get(b"b").await.unwrap().is_none());
+    });
+}
+
+#[test]
+fn who_gives_up_after_an_undetermined_commit_does_not_say_that_nothing_happened() {
+    let store = Store::in_memory(5);
+    run(async {
+        let mut runs = 0;
+        let outcome = store.transact_idempotent(|tx| {
+            runs += 1;
+            // The first commit gets no answer; after that the store is gone.
+            let faults = match runs {
+                1 => Faults { undetermined: 1.0, ..Faults::default() },
+                _ => Faults { unavailable: 1.0, ..Faults::default() },
+            };
+            store.inject(faults).unwrap();
+            async move { tx.put(*b"a", *b"1") }
+        });
+        let outcome = outcome.await;
+        assert!(matches!(outcome, Err(Error::Undetermined(_))), "{outcome:?}");
     });
 }

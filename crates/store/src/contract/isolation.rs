@@ -158,6 +158,19 @@ pub fn locks_conflict_with_locks<S: Subject>() {
     });
 }
 
+/// A commit that only locks ends with the commit: those who begin after it can lock again.
+pub fn locks_do_not_outlive_their_commit<S: Subject>() {
+    let subject = S::fresh();
+    run(async {
+        for _ in 0..3 {
+            let tx = subject.store().begin().await.unwrap();
+            tx.lock(b"a").await.unwrap();
+            tx.lock_unread(*b"b").unwrap();
+            subject.store().commit(&tx).await.unwrap();
+        }
+    });
+}
+
 pub fn a_lock_keeps_an_own_write<S: Subject>() {
     let subject = S::fresh();
     run(async {

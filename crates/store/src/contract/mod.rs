@@ -36,7 +36,7 @@ macro_rules! contract {
         $crate::contract!(@ $subject:
             reads_see_own_writes, dirty_writes_are_not_read, reads_repeat, scans_ignore_later_inserts,
             lost_updates_are_refused, blind_writes_conflict_too, deletes_conflict, write_skew_happens,
-            a_lock_stops_write_skew, locks_conflict_with_locks, a_lock_keeps_an_own_write, readers_never_conflict,
+            a_lock_stops_write_skew, locks_conflict_with_locks, locks_do_not_outlive_their_commit, a_lock_keeps_an_own_write, readers_never_conflict,
             abandoned_transactions_leave_nothing, ended_transactions_are_spent, commits_are_seen_by_the_next,
             keys_are_in_byte_order, limits_are_told_and_exact, scans_go_on_where_they_stopped,
             long_scans_are_cut_by_bytes, big_transactions_are_whole, multi_get_keeps_the_order_of_keys,

@@ -60,6 +60,7 @@ struct Group {
     batch: fjall::OwnedWriteBatch,
     bytes: usize,
     durability: Durability,
+    waiting_for_sync: bool,
     waiting: Vec<Request>,
 }
 
@@ -110,8 +111,13 @@ impl Committer {
     }
 
     fn group(&mut self, first: Request, jobs: &Receiver<Request>) {
-        let mut group =
-            Group { batch: self.db.batch(), bytes: 0, durability: Durability::Relaxed, waiting: Vec::new() };
+        let mut group = Group {
+            batch: self.db.batch(),
+            bytes: 0,
+            durability: Durability::Relaxed,
+            waiting_for_sync: false,
+            waiting: Vec::new(),
+        };
         let mut next = Some(first);
         while let Some(request) = next {
             self.admit(request, &mut group);
@@ -135,7 +141,10 @@ impl Committer {
             return;
         }
         match &mut request.job {
-            Job::Sync => group.durability = Durability::Synced,
+            Job::Sync => {
+                group.durability = Durability::Synced;
+                group.waiting_for_sync = true;
+            }
             Job::Commit { start, set } => {
                 if let Some(key_hash) = self.recent.conflict(*start, &set.hashes) {
                     let _ = request.reply.send(Err(Error::Conflict { key_hash }));
@@ -185,7 +194,12 @@ impl Committer {
         let synced = group.durability == Durability::Synced;
         Stats::add(&self.stats.groups);
         if group.batch.is_empty() {
-            return if synced { self.sync(PersistMode::SyncData) } else { Ok(()) };
+            // Locks only, or a wish to sync. Locks count as commits: transactions that begin from now on come after them.
+            if group.waiting_for_sync {
+                self.sync(PersistMode::SyncData)?;
+            }
+            self.publish();
+            return Ok(());
         }
         let mode = if synced { PersistMode::SyncData } else { PersistMode::Buffer };
         group.batch.durability(Some(mode)).commit().map_err(|e| self.fail(&e))?;

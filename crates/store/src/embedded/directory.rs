@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `LOCK` | locked by the process that has the directory open; holds its number |
 //! | `FORMAT` | `skurd-store N`: how to read the rest; written last, when the engine's files are there |
-//! | `store/` | the engine's files |
+//! | `store/` | the engine's files; they are made in `store.new/`, which becomes `store/` when it is whole |
 //!
 //! Others (WARC files, say) may lie beside them. A directory in which something lies but no store is not ours to
 //! fill, unless it is one whose first opening was cut short.
@@ -20,6 +20,7 @@ const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_DRAFT: &str = "FORMAT.new";
 const LOCK_FILE: &str = "LOCK";
 const ENGINE_DIR: &str = "store";
+const ENGINE_DRAFT: &str = "store.new";
 
 /// What to do with a directory that holds no store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,26 @@ pub(super) fn prepare(dir: &Path, missing: Missing) -> Result<Prepared, OpenErro
 }
 
 impl Prepared {
+    /// Lets `make` fill the engine's directory, if it is not there: all of it or, whatever happens meanwhile, nothing.
+    pub(super) fn make_engine_dir(
+        &self,
+        make: impl FnOnce(&Path) -> Result<(), OpenError>,
+    ) -> Result<(), OpenError> {
+        if self.engine_dir.is_dir() {
+            return Ok(());
+        }
+        let draft = self.dir.join(ENGINE_DRAFT);
+        match fs::remove_dir_all(&draft) {
+            Ok(()) => {}
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => return Err(failed("remove", &draft, e)),
+        }
+        make(&draft)?;
+        fs::rename(&draft, &self.engine_dir)
+            .and_then(|()| File::open(&self.dir)?.sync_all())
+            .map_err(|e| failed("rename", &draft, e))
+    }
+
     /// Called once the engine is open: marks a new directory as a store and hands over the lock.
     pub(super) fn seal(self) -> Result<File, OpenError> {
         if self.is_new {
@@ -131,7 +152,7 @@ fn write_format(dir: &Path) -> Result<(), OpenError> {
 }
 
 fn check_unused(dir: &Path) -> Result<(), OpenError> {
-    let ours = [LOCK_FILE, FORMAT_DRAFT, ENGINE_DIR];
+    let ours = [LOCK_FILE, FORMAT_DRAFT, ENGINE_DIR, ENGINE_DRAFT];
     for entry in fs::read_dir(dir).map_err(|e| failed("read", dir, e))? {
         let entry = entry.map_err(|e| failed("read", dir, e))?;
         // Between the caller's look at FORMAT and this one another process may have made the store: the lock decides.

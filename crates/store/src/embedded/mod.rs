@@ -79,6 +79,20 @@ struct Published {
     rows: Keyspace,
 }
 
+fn open_engine(dir: &Path, options: &Options) -> fjall::Result<(Database, Keyspace)> {
+    let db = Database::builder(dir)
+        .cache_size(options.cache_bytes)
+        .worker_threads(2)
+        .manual_journal_persist(true)
+        .open()?;
+    let rows = db.keyspace("rows", || {
+        KeyspaceCreateOptions::default()
+            .manual_journal_persist(true)
+            .max_memtable_size(options.write_buffer_bytes)
+    })?;
+    Ok((db, rows))
+}
+
 impl Embedded {
     pub(crate) fn open(
         dir: &Path,
@@ -88,19 +102,8 @@ impl Embedded {
     ) -> Result<Embedded, OpenError> {
         let prepared = directory::prepare(dir, missing)?;
         let failed = |e: fjall::Error| OpenError::Engine { dir: dir.to_owned(), problem: describe(&e) };
-        let db = Database::builder(&prepared.engine_dir)
-            .cache_size(options.cache_bytes)
-            .worker_threads(2)
-            .manual_journal_persist(true)
-            .open()
-            .map_err(failed)?;
-        let rows = db
-            .keyspace("rows", || {
-                KeyspaceCreateOptions::default()
-                    .manual_journal_persist(true)
-                    .max_memtable_size(options.write_buffer_bytes)
-            })
-            .map_err(failed)?;
+        prepared.make_engine_dir(|draft| open_engine(draft, options).map(drop).map_err(failed))?;
+        let (db, rows) = open_engine(&prepared.engine_dir, options).map_err(failed)?;
         let lock = prepared.seal()?;
 
         let newest = Arc::new(Published { seq: 0, view: db.snapshot(), rows: rows.clone() });

@@ -1,0 +1,112 @@
+//! The blacklist: what ended up there, putting URLs on it by hand, and lifting it.
+
+use policy::model::{BlacklistEntry, BlacklistReason, Record};
+use policy::time::Time;
+use policy::url::CrawlUrl;
+use store::table::KeyRange;
+use store::{Order, Result};
+
+use crate::Frontier;
+use crate::desk::{Arrivals, Desk, stored_url};
+use crate::schema::{BLACKLIST, BLACKLIST_ENDS, UrlState};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlacklistRow {
+    pub collection: String,
+    pub url: String,
+    pub entry: BlacklistEntry,
+}
+
+/// Entries ended in one transaction.
+const BATCH: usize = 100;
+
+impl Frontier {
+    /// A page of the blacklist: of one collection, or of all.
+    pub async fn blacklist(
+        &self,
+        collection: Option<&str>,
+        rest: Option<KeyRange>,
+        limit: usize,
+    ) -> Result<(Vec<BlacklistRow>, Option<KeyRange>)> {
+        let tx = self.store.begin().await?;
+        let whole = || collection.map_or_else(|| BLACKLIST.range(()), |name| BLACKLIST.range((name,)));
+        let page = BLACKLIST.scan(&tx, &rest.unwrap_or_else(whole), limit, Order::Forward).await?;
+        let rows = page.rows.into_iter().map(|((collection, url), entry)| BlacklistRow { collection, url, entry });
+        Ok((rows.collect(), page.rest))
+    }
+
+    /// Takes a queued URL out of the queue until `until`, or until it is lifted; false if it is not queued.
+    pub async fn blacklist_add(
+        &self,
+        collection: &str,
+        url: &CrawlUrl,
+        why: &str,
+        until: Option<Time>,
+    ) -> Result<bool> {
+        let stripe = self.draw();
+        let add = self.store.transact_idempotent(|tx| async move {
+            let desk = self.desk(&tx, stripe).await?;
+            let Some(UrlState::Queued(record)) = desk.state(collection, url.as_str()).await? else {
+                return Ok(false);
+            };
+            let reason = BlacklistReason::Operator(why.to_owned());
+            let entry = BlacklistEntry { reason, since: desk.now, until };
+            desk.blacklist(collection, url, record.due, record, &entry)?;
+            Ok(true)
+        });
+        add.await
+    }
+
+    /// Brings a blacklisted URL back into the queue, due now; false if it is not blacklisted.
+    pub async fn blacklist_lift(&self, collection: &str, url: &CrawlUrl) -> Result<bool> {
+        let stripe = self.draw();
+        let lift = self.store.transact_idempotent(|tx| async move {
+            let desk = self.desk(&tx, stripe).await?;
+            let mut arrivals = Arrivals::new();
+            let lifted = desk.lift(collection, url, &mut arrivals).await?;
+            desk.arrive_all(&arrivals).await?;
+            Ok(lifted)
+        });
+        lift.await
+    }
+
+    /// F21: blacklistings that have ended come back by themselves; returns how many.
+    pub(crate) async fn end_blacklistings(&self) -> Result<usize> {
+        let stripe = self.draw();
+        let mut ended = 0;
+        loop {
+            let end = self.store.transact_idempotent(|tx| async move {
+                let desk = self.desk(&tx, stripe).await?;
+                let range = BLACKLIST_ENDS.range_before((), (desk.now.0 + 1,));
+                let page = BLACKLIST_ENDS.scan(&tx, &range, BATCH, Order::Forward).await?;
+                let mut arrivals = Arrivals::new();
+                for ((until, collection, url), ()) in &page.rows {
+                    BLACKLIST_ENDS.delete(&tx, (*until, collection, url))?;
+                    desk.lift(collection, &stored_url(url)?, &mut arrivals).await?;
+                }
+                desk.arrive_all(&arrivals).await?;
+                Ok(page.rows.len())
+            });
+            let count = end.await?;
+            ended += count;
+            if count < BATCH {
+                return Ok(ended);
+            }
+        }
+    }
+}
+
+impl Desk<'_> {
+    async fn lift(&self, collection: &str, url: &CrawlUrl, arrivals: &mut Arrivals) -> Result<bool> {
+        let Some(entry) = BLACKLIST.get(self.tx, (collection, url.as_str())).await? else { return Ok(false) };
+        BLACKLIST.delete(self.tx, (collection, url.as_str()))?;
+        if let Some(until) = entry.until {
+            BLACKLIST_ENDS.delete(self.tx, (until.0, collection, url.as_str()))?;
+        }
+        let Some(UrlState::Blacklisted(record)) = self.state(collection, url.as_str()).await? else {
+            return Ok(false);
+        };
+        self.enqueue(collection, url, Record { due: self.now, ..record }, arrivals)?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,202 @@
+//! What must hold between the tables at every commit, checked by reading all of them.
+//!
+//! Used by the simulator after every step, by tests, and by `skurd store check`.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use policy::time::Time;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use store::key::Key;
+use store::table::Table;
+use store::{Order, Result, Tx};
+
+use crate::Frontier;
+use crate::desk::stored_url;
+use crate::schema::{
+    BLACKLIST, BLACKLIST_ENDS, GROUP_QUEUE, GROUPS, HOST_QUEUE, HOSTS, Host, LEASES, QUEUE, URLS, UrlState,
+};
+
+/// Something that must not be, in a sentence.
+pub type Finding = String;
+
+/// A consistent picture of the frontier, for checkers.
+#[derive(Debug)]
+pub struct Ledger {
+    pub urls: BTreeMap<(String, String), UrlState>,
+    pub queue: Vec<(String, Time, String, String)>,
+    pub hosts: BTreeMap<String, Host>,
+    pub findings: Vec<Finding>,
+}
+
+async fn all<K: Key + 'static, V: Serialize + DeserializeOwned>(tx: &Tx, table: &Table<K, V>) -> Result<Vec<(K, V)>> {
+    let mut rows = Vec::new();
+    let mut rest = Some(store::table::KeyRange::prefix(vec![table.id()]));
+    while let Some(range) = rest {
+        let page = table.scan(tx, &range, 10_000, Order::Forward).await?;
+        rows.extend(page.rows);
+        rest = page.rest;
+    }
+    Ok(rows)
+}
+
+impl Frontier {
+    /// Reads everything and says what does not fit.
+    pub async fn audit(&self) -> Result<Ledger> {
+        let tx = self.store.begin().await?;
+        let urls: BTreeMap<_, _> = all(&tx, &URLS).await?.into_iter().collect();
+        let queue: Vec<_> =
+            all(&tx, &QUEUE).await?.into_iter().map(|((h, due, c, u), ())| (h, Time(due), c, u)).collect();
+        let hosts: BTreeMap<_, _> = all(&tx, &HOSTS).await?.into_iter().map(|((name,), row)| (name, row)).collect();
+        let mut ledger = Ledger { urls, queue, hosts, findings: Vec::new() };
+        ledger.urls_and_queue_agree()?;
+        ledger.blacklist_agrees(&tx).await?;
+        ledger.hosts_stand_where_they_should(&tx, self.clock.now()).await?;
+        ledger.leases_agree(&tx).await?;
+        Ok(ledger)
+    }
+}
+
+impl Ledger {
+    fn find(&mut self, finding: String) {
+        self.findings.push(finding);
+    }
+
+    fn urls_and_queue_agree(&mut self) -> Result<()> {
+        let mut places = HashMap::new();
+        let mut findings = Vec::new();
+        for (host, due, collection, url) in &self.queue {
+            if let Some(other) = places.insert((collection.clone(), url.clone()), (host.clone(), *due)) {
+                findings.push(format!("{url} in {collection} is queued twice: at {due} and {}", other.1));
+            }
+        }
+        for ((collection, url), state) in &self.urls {
+            let place = places.remove(&(collection.clone(), url.clone()));
+            match (state, place) {
+                (UrlState::Queued(record), Some((host, due))) => {
+                    if record.due != due {
+                        findings.push(format!("{url} is due {} but queued at {due}", record.due));
+                    }
+                    if stored_url(url)?.site() != host {
+                        findings.push(format!("{url} is queued at host {host}"));
+                    }
+                }
+                (UrlState::Queued(_), None) => findings.push(format!("{url} in {collection} is lost from the queue")),
+                (_, Some((_, due))) => findings.push(format!("{url} is not queued, but stands there at {due}")),
+                (_, None) => {}
+            }
+        }
+        findings.extend(places.into_keys().map(|(_, url)| format!("{url} is in the queue without a record")));
+        self.findings.extend(findings);
+        Ok(())
+    }
+
+    async fn blacklist_agrees(&mut self, tx: &Tx) -> Result<()> {
+        let entries: BTreeMap<_, _> = all(tx, &BLACKLIST).await?.into_iter().collect();
+        let ends: BTreeSet<_> = all(tx, &BLACKLIST_ENDS).await?.into_iter().map(|(key, ())| key).collect();
+        for ((collection, url), entry) in &entries {
+            if !matches!(self.urls.get(&(collection.clone(), url.clone())), Some(UrlState::Blacklisted(_))) {
+                self.find(format!("{url} is on the blacklist, but its state is another"));
+            }
+            if let Some(until) = entry.until
+                && !ends.contains(&(until.0, collection.clone(), url.clone()))
+            {
+                self.find(format!("the blacklisting of {url} would never end"));
+            }
+        }
+        let orphans = self.urls.iter().filter(|(key, state)| {
+            matches!(state, UrlState::Blacklisted(_)) && !entries.contains_key(*key)
+        });
+        let orphans: Vec<_> = orphans.map(|((_, url), _)| format!("{url} is blacklisted without an entry")).collect();
+        self.findings.extend(orphans);
+        Ok(())
+    }
+
+    /// F5, F6: a host with waiting URLs stands in a queue, early enough, unless it is full; and nothing else stands there.
+    async fn hosts_stand_where_they_should(&mut self, tx: &Tx, now: Time) -> Result<()> {
+        let mut first: HashMap<&str, (Option<Time>, Time)> = HashMap::new();
+        for (host, due, collection, url) in &self.queue {
+            let in_flight = self.hosts.get(host).is_some_and(|row| row.is_in_flight(collection, url));
+            let entry = first.entry(host).or_insert((None, *due));
+            entry.1 = entry.1.min(*due);
+            if !in_flight {
+                entry.0 = Some(entry.0.map_or(*due, |earliest| earliest.min(*due)));
+            }
+        }
+        let mut host_queue: BTreeSet<_> = all(tx, &HOST_QUEUE).await?.into_iter().map(|(key, ())| key).collect();
+        let mut group_queue: BTreeSet<_> = all(tx, &GROUP_QUEUE).await?.into_iter().map(|(key, ())| key).collect();
+        let mut findings = Vec::new();
+        for (name, (waiting, earliest)) in &first {
+            let Some(host) = self.hosts.get(*name) else {
+                findings.push(format!("{name} has URLs but no row"));
+                continue;
+            };
+            if host.head > *earliest {
+                findings.push(format!("{name}: scans begin at {}, but a URL is due {earliest}", host.head));
+            }
+            let Some(waiting) = waiting else { continue };
+            // Where it stands before now does not matter: it is its turn.
+            let ready = (*waiting).max(host.backoff_until.unwrap_or(*waiting));
+            let limit = ready.max(host.slots.next_free).max(now);
+            match (host.group.as_ref(), host.slots.queued_at) {
+                (None, Some(at)) if at <= limit => {}
+                (Some((_, at)), None) if *at <= limit => {}
+                (None, None) if !host.slots.taken.is_empty() => {}
+                (group, at) => findings.push(format!(
+                    "{name} has a URL waiting since {waiting} and stands at {at:?} {group:?} instead of {limit}"
+                )),
+            }
+        }
+        for (name, host) in &self.hosts {
+            if let Some(at) = host.slots.queued_at
+                && !host_queue.remove(&(at.0, name.clone()))
+            {
+                findings.push(format!("{name} says it stands in the host queue at {at}, but does not"));
+            }
+            if let Some((group, at)) = &host.group
+                && !group_queue.remove(&(group.clone(), at.0, name.clone()))
+            {
+                findings.push(format!("{name} says it stands in group {group} at {at}, but does not"));
+            }
+        }
+        let groups = all(tx, &GROUPS).await?;
+        let members = all(tx, &GROUP_QUEUE).await?;
+        for ((name,), group) in &groups {
+            if let Some(at) = group.slots.queued_at
+                && !host_queue.remove(&(at.0, format!("group {name}")))
+            {
+                findings.push(format!("group {name} says it stands in the host queue at {at}, but does not"));
+            }
+            let first = members.iter().find(|((group, ..), ())| group == name).map(|((_, at, _), ())| Time(*at));
+            if let Some(first) = first
+                && group.slots.taken.is_empty()
+                && group.slots.queued_at.is_none_or(|at| at > first.max(group.slots.next_free).max(now))
+            {
+                findings.push(format!("group {name} has a host waiting since {first} and stands at {:?} (free from {})", group.slots.queued_at, group.slots.next_free));
+            }
+        }
+        findings.extend(host_queue.iter().map(|entry| format!("{entry:?} stands in the host queue for nothing")));
+        findings.extend(group_queue.iter().map(|entry| format!("{entry:?} stands in a group queue for nothing")));
+        self.findings.extend(findings);
+        Ok(())
+    }
+
+    async fn leases_agree(&mut self, tx: &Tx) -> Result<()> {
+        let mut leases: HashMap<u64, i64> = all(tx, &LEASES).await?.into_iter().map(|((until, id), _)| (id, until)).collect();
+        let mut findings = Vec::new();
+        for (name, host) in &self.hosts {
+            let mut urls = BTreeSet::new();
+            for slot in &host.slots.taken {
+                if leases.remove(&slot.lease) != Some(slot.until.0) {
+                    findings.push(format!("{name}: a slot has no lease"));
+                }
+                if !urls.insert((&slot.collection, &slot.url)) {
+                    findings.push(format!("{name}: {} is in flight twice", slot.url));
+                }
+            }
+        }
+        findings.extend(leases.into_keys().map(|lease| format!("lease {lease} holds nothing")));
+        self.findings.extend(findings);
+        Ok(())
+    }
+}

@@ -1,0 +1,302 @@
+//! One harvest, one transaction (F7): everything a fetch changes, all of it or none.
+//!
+//! The record and its place in the queue, the outlinks, cookies, captures, statistics and the release of the host commit
+//! together. First of all the slot must still be held under the order's lease: if the sweeper took it back, the commit is
+//! refused and nothing is counted (F6). An undetermined commit is simply run again: where it had happened, the slot is gone, but
+//! its captures are there; and where there was nothing to capture, nobody but us can have freed a slot whose lease still runs.
+
+use policy::evaluate::{Access, Dns, Robots, access};
+use policy::model::{BlacklistEntry, BlacklistReason, Position, Record};
+use policy::outcome::{Answer, Fetched, HostEffect, NoAnswer, Outcome, Placement, Response, outcome};
+use policy::schedule::politeness_delay;
+use policy::time::Time;
+use store::Result;
+
+use crate::Frontier;
+use crate::desk::{Arrivals, Desk};
+use crate::hosts::Unit;
+use crate::links::Page;
+use crate::ports::{CaptureKey, Fetch, Order, Report};
+use crate::schema::{
+    BLACKLIST, BLACKLIST_ENDS, CAPTURES, COOKIES, Capture, ErrorKind, GROUPS, HOSTS, Host, LEASES, UrlState,
+};
+
+/// What became of a finished order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Completed {
+    /// Committed.
+    Done(Summary),
+    /// The lease had run out: somebody else has the URL, and nothing of this harvest counts.
+    LeaseLost,
+}
+
+/// A committed harvest in short.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// The variant of F30; none where robots kept it from being fetched.
+    pub variant: Option<u8>,
+    pub captured: bool,
+    /// When the URL comes again, if it does.
+    pub next_due: Option<Time>,
+    /// URLs the outlinks added to the queue.
+    pub added: u64,
+}
+
+impl Frontier {
+    /// Commits a finished order with what was archived for it.
+    pub async fn complete(
+        &self,
+        order: &Order,
+        report: &Report,
+        captures: &[(CaptureKey, Capture)],
+    ) -> Result<Completed> {
+        let _turn = self.host_turn(&order.unit).await;
+        // What an earlier run of this call would have committed.
+        let earlier = &parking_lot::Mutex::new(None);
+        let complete = self.store.transact_idempotent(|tx| async move {
+            let desk = self.desk(&tx, order.lease).await?;
+            let Some(host) = desk.release_slot(order).await? else {
+                let before = earlier.lock().clone();
+                return desk.after_release(order, captures, before).await;
+            };
+            let summary = desk.complete(order, report, captures, host).await?;
+            *earlier.lock() = Some(summary.clone());
+            Ok(Completed::Done(summary))
+        });
+        complete.await
+    }
+}
+
+impl Desk<'_> {
+    /// The slot is not ours any more: because we committed without hearing of it, or because the lease ran out?
+    async fn after_release(
+        &self,
+        order: &Order,
+        captures: &[(CaptureKey, Capture)],
+        earlier: Option<Summary>,
+    ) -> Result<Completed> {
+        let Some(earlier) = earlier else { return Ok(Completed::LeaseLost) };
+        let committed = match captures.first() {
+            Some((key, capture)) => {
+                let stored = CAPTURES.get(self.tx, (&order.collection, &key.surt, key.time.0)).await?;
+                stored.as_ref() == Some(capture)
+            }
+            None => self.now < order.until,
+        };
+        Ok(if committed { Completed::Done(earlier) } else { Completed::LeaseLost })
+    }
+
+    async fn complete(
+        &self,
+        order: &Order,
+        report: &Report,
+        captures: &[(CaptureKey, Capture)],
+        mut host: Host,
+    ) -> Result<Summary> {
+        let mut arrivals = Arrivals::new();
+        let summary = match (&report.result, self.state(&order.collection, order.url.as_str()).await?) {
+            (Fetch::RobotsDenied { until }, Some(UrlState::Queued(record))) => {
+                self.deny(order, record, *until)?;
+                Summary::default()
+            }
+            (_, Some(UrlState::Queued(record))) => {
+                self.outcome(order, report, record, &mut host, &mut arrivals).await?
+            }
+            // Removed or blacklisted by somebody while it was in flight: what was fetched is kept, nothing else.
+            _ => Summary { captured: !captures.is_empty(), ..Summary::default() },
+        };
+        for (key, capture) in captures {
+            CAPTURES.put(self.tx, (&order.collection, &key.surt, key.time.0), capture)?;
+        }
+        if let Some(cookies) = &report.cookies {
+            COOKIES.put(self.tx, (&order.collection, &order.host), cookies)?;
+        }
+        self.count(order, report, &summary).await?;
+        arrivals.remove(&order.host);
+        self.arrive_all(&arrivals).await?;
+        self.free(order, report, &mut host).await?;
+        Ok(summary)
+    }
+
+    async fn outcome(
+        &self,
+        order: &Order,
+        report: &Report,
+        stored: Record,
+        host: &mut Host,
+        arrivals: &mut Arrivals,
+    ) -> Result<Summary> {
+        let queued_at = stored.due;
+        let queued_now = (queued_at != order.due).then_some(queued_at);
+        let before = Record { due: order.due, ..stored };
+        let fetched = fetched(report);
+        let outcome = {
+            let catalog = self.catalog();
+            let salt = order.lease;
+            outcome(&catalog, &order.collection, &order.url, &before, &fetched, queued_now, salt, self.now)
+        };
+        // Before its own place: a page that links to itself must find itself as it was.
+        self.place_own(order, queued_at, &outcome, host, arrivals)?;
+        match outcome.host {
+            HostEffect::None if outcome.captured => {
+                host.failures = 0;
+                host.backoff_until = None;
+            }
+            HostEffect::None => {}
+            HostEffect::Backoff { span } => {
+                host.failures = host.failures.saturating_add(1);
+                host.backoff_until = Some(self.now.plus(span));
+            }
+        }
+        let added = if outcome.follow_outlinks {
+            let position = before.position;
+            self.follow(order, report, &before, position, host, arrivals).await?
+        } else {
+            0
+        };
+        let next_due = match outcome.placement {
+            Placement::Queue { due } => Some(due),
+            _ => None,
+        };
+        Ok(Summary { variant: Some(outcome.variant), captured: outcome.captured, next_due, added })
+    }
+
+    async fn follow(
+        &self,
+        order: &Order,
+        report: &Report,
+        before: &Record,
+        position: Position,
+        host: &mut Host,
+        arrivals: &mut Arrivals,
+    ) -> Result<u64> {
+        let limit = usize::try_from(order.plan.limits.max_outlinks).unwrap_or(usize::MAX);
+        let page = Page {
+            seed: &before.seed,
+            position,
+            run: before.run,
+            collection: &order.collection,
+            own_url: Some(order.url.as_str()),
+        };
+        let added = self.discover(&page, &report.outlinks[..report.outlinks.len().min(limit)], arrivals).await?;
+        if let Some(first) = arrivals.get(&order.host) {
+            host.head = host.head.min(*first);
+        }
+        Ok(added)
+    }
+
+    fn place_own(
+        &self,
+        order: &Order,
+        queued_at: Time,
+        outcome: &Outcome,
+        host: &mut Host,
+        arrivals: &mut Arrivals,
+    ) -> Result<()> {
+        let (collection, url) = (&order.collection, &order.url);
+        match &outcome.placement {
+            Placement::Queue { due } => {
+                host.head = host.head.min(*due);
+                self.requeue(collection, url, queued_at, outcome.record.clone(), arrivals)
+            }
+            Placement::Done => {
+                self.unqueue(collection, url, queued_at, Some(&UrlState::Done { run: outcome.record.run }))
+            }
+            Placement::Remove => self.unqueue(collection, url, queued_at, None),
+            Placement::Blacklist(entry) => {
+                self.blacklist(collection, url, queued_at, outcome.record.clone(), entry)
+            }
+        }
+    }
+
+    /// F17: robots deny it; it comes back when they are next read.
+    fn deny(&self, order: &Order, record: Record, until: Time) -> Result<()> {
+        let Access::Blacklist { until } = access(Dns::Resolved, Robots::Denied { until }) else { return Ok(()) };
+        let entry = BlacklistEntry { reason: BlacklistReason::Robots, since: self.now, until: Some(until) };
+        self.blacklist(&order.collection, &order.url, record.due, record, &entry)
+    }
+
+    pub(crate) fn blacklist(
+        &self,
+        collection: &str,
+        url: &policy::url::CrawlUrl,
+        queued_at: Time,
+        record: Record,
+        entry: &BlacklistEntry,
+    ) -> Result<()> {
+        self.unqueue(collection, url, queued_at, Some(&UrlState::Blacklisted(record)))?;
+        BLACKLIST.put(self.tx, (collection, url.as_str()), entry)?;
+        if let Some(until) = entry.until {
+            BLACKLIST_ENDS.put(self.tx, (until.0, collection, url.as_str()), &())?;
+        }
+        Ok(())
+    }
+
+    /// Takes the order's slot out of its host and group; none if it is not there under this lease.
+    pub(crate) async fn release_slot(&self, order: &Order) -> Result<Option<Host>> {
+        let Some(mut host) = HOSTS.lock(self.tx, (&order.host,)).await? else { return Ok(None) };
+        let Some(at) = host.slots.taken.iter().position(|slot| slot.lease == order.lease) else {
+            return Ok(None);
+        };
+        let slot = host.slots.taken.remove(at);
+        LEASES.delete(self.tx, (slot.until.0, slot.lease))?;
+        if let Unit::Group(name) = Unit::parse(&order.unit)
+            && let Some(mut group) = GROUPS.lock(self.tx, (&name,)).await?
+        {
+            group.slots.taken.retain(|slot| slot.lease != order.lease);
+            GROUPS.put(self.tx, (&name,), &group)?;
+        }
+        Ok(Some(host))
+    }
+
+    /// F6: the host goes back, not before its delay.
+    async fn free(&self, order: &Order, report: &Report, host: &mut Host) -> Result<()> {
+        if report.crawl_delay.is_some() {
+            host.crawl_delay = report.crawl_delay;
+        }
+        let politeness = self.politeness(&order.host);
+        let asked = !matches!(report.result, Fetch::RobotsDenied { .. } | Fetch::DnsFailed);
+        let delay =
+            politeness_delay(report.response_time, &politeness, host.crawl_delay, report.retry_after);
+        if asked {
+            host.slots.response_time = report.response_time;
+            host.slots.hold(self.now, delay);
+        }
+        if let Unit::Group(name) = Unit::parse(&order.unit)
+            && let Some(mut group) = GROUPS.get(self.tx, (&name,)).await?
+            && asked
+        {
+            group.slots.response_time = report.response_time;
+            group.slots.hold(self.now, delay);
+            GROUPS.put(self.tx, (&name,), &group)?;
+        }
+        self.settle_freed(&Unit::parse(&order.unit), &order.host, host).await
+    }
+}
+
+fn fetched(report: &Report) -> Fetched {
+    let (answer, robots_denied_until, dns_failed) = match &report.result {
+        Fetch::DnsFailed => (Answer::NoAnswer(NoAnswer::Unreachable), None, true),
+        Fetch::RobotsDenied { until } => (Answer::NoAnswer(NoAnswer::Broken), Some(*until), false),
+        Fetch::NoAnswer(kind) => (Answer::NoAnswer(no_answer(*kind)), None, false),
+        Fetch::Answer(facts) => {
+            let response = Response {
+                status: facts.status,
+                digest: facts.digest.clone(),
+                etag: facts.etag.clone(),
+                last_modified: facts.last_modified.clone(),
+                unchanged: facts.unchanged,
+            };
+            (Answer::Response(response), facts.robots_denied_until, facts.target_dns_failed)
+        }
+    };
+    Fetched { at: report.at, answer, robots_denied_until, dns_failed }
+}
+
+fn no_answer(kind: ErrorKind) -> NoAnswer {
+    match kind {
+        ErrorKind::Dns | ErrorKind::Connect => NoAnswer::Unreachable,
+        ErrorKind::Timeout => NoAnswer::Timeout,
+        ErrorKind::Broken | ErrorKind::Robots => NoAnswer::Broken,
+    }
+}

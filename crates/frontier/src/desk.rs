@@ -1,0 +1,92 @@
+//! One transaction at work: the snapshot, the time, and what is declared.
+
+use std::collections::BTreeMap;
+
+use policy::catalog::Catalog;
+use policy::model::Record;
+use policy::time::Time;
+use policy::url::CrawlUrl;
+use store::{Error, Result, Tx};
+
+use crate::cursor::Cursor;
+use crate::declared::Declared;
+use crate::links::LinkTrace;
+use crate::schema::{QUEUE, URLS, UrlState};
+
+pub(crate) struct Desk<'a> {
+    pub(crate) tx: &'a Tx,
+    pub(crate) now: Time,
+    pub(crate) declared: &'a Declared,
+    pub(crate) cursor: &'a Cursor,
+    /// Which stripe of arrivals this transaction locks (see [`crate::hosts`]).
+    pub(crate) stripe: u32,
+    /// Where decided links are noted, if anybody wants to know.
+    pub(crate) traces: Option<&'a Traces>,
+}
+
+pub(crate) type Traces = parking_lot::Mutex<Vec<LinkTrace>>;
+
+/// The hosts at which this transaction queued URLs, and the earliest of each.
+pub(crate) type Arrivals = BTreeMap<String, Time>;
+
+impl Desk<'_> {
+    /// What is declared; the guard must not be held over an await, and cannot.
+    pub(crate) fn catalog(&self) -> parking_lot::RwLockReadGuard<'_, Catalog> {
+        self.declared.catalog.read()
+    }
+
+    pub(crate) async fn state(&self, collection: &str, url: &str) -> Result<Option<UrlState>> {
+        URLS.get(self.tx, (collection, url)).await
+    }
+
+    /// Puts a URL that is not queued into the queue.
+    pub(crate) fn enqueue(
+        &self,
+        collection: &str,
+        url: &CrawlUrl,
+        record: Record,
+        arrivals: &mut Arrivals,
+    ) -> Result<()> {
+        let due = record.due;
+        QUEUE.put(self.tx, (url.site(), due.0, collection, url.as_str()), &())?;
+        URLS.put(self.tx, (collection, url.as_str()), &UrlState::Queued(record))?;
+        arrivals.entry(url.site().to_owned()).and_modify(|first| *first = due.min(*first)).or_insert(due);
+        Ok(())
+    }
+
+    /// Replaces the record of a queued URL and moves it if its due time changed.
+    pub(crate) fn requeue(
+        &self,
+        collection: &str,
+        url: &CrawlUrl,
+        old_due: Time,
+        record: Record,
+        arrivals: &mut Arrivals,
+    ) -> Result<()> {
+        if record.due == old_due {
+            return URLS.put(self.tx, (collection, url.as_str()), &UrlState::Queued(record));
+        }
+        QUEUE.delete(self.tx, (url.site(), old_due.0, collection, url.as_str()))?;
+        self.enqueue(collection, url, record, arrivals)
+    }
+
+    /// Takes a queued URL out of the queue; `state` is what remains of it, if anything.
+    pub(crate) fn unqueue(
+        &self,
+        collection: &str,
+        url: &CrawlUrl,
+        due: Time,
+        state: Option<&UrlState>,
+    ) -> Result<()> {
+        QUEUE.delete(self.tx, (url.site(), due.0, collection, url.as_str()))?;
+        match state {
+            Some(state) => URLS.put(self.tx, (collection, url.as_str()), state),
+            None => URLS.delete(self.tx, (collection, url.as_str())),
+        }
+    }
+}
+
+/// A stored URL as a URL: it was one when it was stored.
+pub(crate) fn stored_url(text: &str) -> Result<CrawlUrl> {
+    CrawlUrl::from_normal(text).map_err(|e| Error::Corrupt(format!("stored URL {text:?}: {e}")))
+}

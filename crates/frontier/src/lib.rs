@@ -1,0 +1,165 @@
+//! What Skurd remembers of the web and does next: the queue, the hosts, and the harvest as one transaction.
+//!
+//! The life of a URL: a page or a person names it ([`links`]) → it waits in its host's queue until it is due → its host
+//! is [reserved](Frontier::reserve) and it is evaluated → somebody fetches it → [`Frontier::complete`] commits everything that follows
+//! from that in one transaction, and it waits again, or is done, or blacklisted, or gone. What is decided at each step is
+//! [`policy`]'s business; this crate reads, asks, and writes.
+//!
+//! The store behind it gives snapshot isolation and no more. What must not happen between two transactions is kept from happening by a
+//! row that both write or lock: the host's row for its slots, `ARRIVALS` for its place (see [`hosts`]), and the URL's
+//! own row for everything about the URL.
+
+mod blacklist;
+mod check;
+mod complete;
+mod cursor;
+mod declared;
+mod desk;
+mod harvester;
+mod hosts;
+mod links;
+mod look;
+pub mod ports;
+mod report;
+mod reserve;
+pub mod schema;
+mod start;
+mod stats;
+mod sweep;
+mod why;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use policy::catalog::{Catalog, Change};
+use policy::time::Time;
+use store::{Result, Store, Tx};
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+pub use blacklist::BlacklistRow;
+pub use check::{Finding, Ledger};
+pub use complete::{Completed, Summary};
+pub use declared::DeclareError;
+pub use harvester::{Harvester, Tally};
+pub use links::LinkTrace;
+pub use look::{HostRow, QueueRow, State};
+pub use report::{ContractRow, DomainRow, FeasibilityRow, OverdueCount};
+pub use reserve::Reserved;
+pub use start::{Started, Target};
+pub use sweep::Swept;
+pub use why::{Explanation, HostSituation, Situation};
+
+use cursor::Cursor;
+use declared::Declared;
+use desk::{Desk, Traces};
+use hosts::STRIPES;
+use ports::Clock;
+
+/// The frontier of one store. Share it by reference or `Arc`.
+pub struct Frontier {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    declared: Declared,
+    cursor: Cursor,
+    /// Workers of one process would all want the head of the host queue: one takes for all who wait.
+    reserving: Mutex<()>,
+    /// Harvests of one unit that finish together commit one after the other, instead of conflicting.
+    units: parking_lot::Mutex<HashMap<String, Arc<Mutex<()>>>>,
+    rng: parking_lot::Mutex<fastrand::Rng>,
+    tracing: AtomicBool,
+    traces: Traces,
+}
+
+impl std::fmt::Debug for Frontier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Frontier").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+impl Frontier {
+    /// Leases and stripes are drawn from `seed`: two processes on one store need different ones.
+    pub fn new(store: Store, clock: Arc<dyn Clock>, seed: u64) -> Frontier {
+        Frontier {
+            store,
+            clock,
+            declared: Declared::default(),
+            cursor: Cursor::default(),
+            reserving: Mutex::new(()),
+            units: parking_lot::Mutex::default(),
+            rng: parking_lot::Mutex::new(fastrand::Rng::with_seed(seed)),
+            tracing: AtomicBool::new(false),
+            traces: Traces::default(),
+        }
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Runs `look` on what is declared now.
+    pub async fn with_catalog<T>(&self, look: impl FnOnce(&Catalog) -> T) -> Result<T> {
+        let tx = self.store.begin().await?;
+        self.declared.catch_up(&tx).await?;
+        Ok(look(&self.declared.catalog.read()))
+    }
+
+    /// Declares, changes and deletes things, each batch at once; in effect from the next evaluation on.
+    pub async fn declare(&self, changes: &[Change]) -> Result<(), DeclareError> {
+        const BATCH: usize = 1000;
+        let rules = self.with_catalog(|catalog| catalog.url_rules().clone()).await?;
+        for change in changes {
+            if let Change::PutSeed(seed) = change
+                && let Err(refusal) = policy::url::normalise(&seed.url, None, &rules)
+            {
+                let (seed, url) = (seed.name.clone(), seed.url.clone());
+                return Err(policy::catalog::CatalogError::SeedUrl { seed, url, refusal }.into());
+            }
+        }
+        for batch in changes.chunks(BATCH) {
+            self.store.transact_idempotent(|tx| async move { declared::write(&tx, batch).await }).await?;
+        }
+        self.with_catalog(|_| ()).await?;
+        Ok(())
+    }
+
+    async fn desk<'a>(&'a self, tx: &'a Tx, stripe: u64) -> Result<Desk<'a>> {
+        self.declared.catch_up(tx).await?;
+        let stripe = u32::try_from(stripe % u64::from(STRIPES)).unwrap_or(0);
+        let traces = self.tracing.load(Ordering::Relaxed).then_some(&self.traces);
+        let now = self.clock.now();
+        Ok(Desk { tx, now, declared: &self.declared, cursor: &self.cursor, stripe, traces })
+    }
+
+    /// From now on, every decided link is noted for [`Frontier::take_traces`]. For simulations: nothing bounds the notes, and a
+    /// transaction that is run again notes its links again.
+    pub fn trace_links(&self) {
+        self.tracing.store(true, Ordering::Relaxed);
+    }
+
+    pub fn take_traces(&self) -> Vec<LinkTrace> {
+        std::mem::take(&mut *self.traces.lock())
+    }
+
+    fn draw(&self) -> u64 {
+        self.rng.lock().u64(..)
+    }
+
+    async fn host_turn(&self, unit: &str) -> OwnedMutexGuard<()> {
+        let turn = {
+            let mut units = self.units.lock();
+            if units.len() > UNIT_TURNS_MAX {
+                units.retain(|_, turn| Arc::strong_count(turn) > 1);
+            }
+            Arc::clone(units.entry(unit.to_owned()).or_default())
+        };
+        turn.lock_owned().await
+    }
+}
+
+/// Turns kept for units nobody waits for.
+const UNIT_TURNS_MAX: usize = 10_000;

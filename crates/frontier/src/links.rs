@@ -1,0 +1,171 @@
+//! Outlinks and starts (F2, F22–F28): what pages and people bring to the queue.
+//!
+//! The links of a page are looked up in one batch, decided by `policy`, and written where they change something. Most
+//! are known and change nothing: those cost the look-up only. URLs of the page's own host are settled by its release,
+//! others through [`Desk::arrive_all`].
+
+use std::collections::HashSet;
+
+use policy::Rule;
+use policy::catalog::Catalog;
+use policy::model::{Position, Record};
+use policy::outlink::{Action, Known, Link, LinkDecision, Parent, decide};
+use policy::owner::Origin;
+use policy::time::Time;
+use store::Result;
+
+use crate::desk::{Arrivals, Desk};
+use crate::ports::Outlink;
+use crate::schema::{URLS, UrlState};
+
+/// On whose behalf links are brought: a page, or the start of a seed.
+pub(crate) struct Page<'a> {
+    /// The seed of the page, or the seed that is started.
+    pub(crate) seed: &'a str,
+    pub(crate) position: Position,
+    pub(crate) run: u64,
+    pub(crate) collection: &'a str,
+    /// The page itself, whose place the harvest has decided already.
+    pub(crate) own_url: Option<&'a str>,
+}
+
+/// How one link was decided, with the words of page 2: for those who want to see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkTrace {
+    pub collection: String,
+    pub url: String,
+    /// P: the seed of the page; none for a start.
+    pub parent: Option<String>,
+    /// S before.
+    pub queued: Option<String>,
+    /// B.
+    pub best: Option<String>,
+    /// C, and the rule that chose it; none where the URL was done or blacklisted.
+    pub context: Option<(String, Rule)>,
+    /// S after; none if it is not in the queue.
+    pub owner: Option<String>,
+    /// F22–F28.
+    pub rule: Rule,
+}
+
+/// What a link changes in the queue.
+enum Effect {
+    Nothing,
+    Add(Record),
+    Update { old_due: Time, record: Record },
+    Remove { due: Time },
+}
+
+impl Desk<'_> {
+    /// Processes the links of a page; returns how many URLs they added.
+    pub(crate) async fn discover(
+        &self,
+        page: &Page<'_>,
+        links: &[Outlink],
+        arrivals: &mut Arrivals,
+    ) -> Result<u64> {
+        let mut seen = HashSet::with_capacity(links.len());
+        let links: Vec<&Outlink> = links
+            .iter()
+            .filter(|link| page.own_url != Some(link.url.as_str()) && seen.insert(link.url.as_str()))
+            .collect();
+        let states =
+            URLS.multi_get(self.tx, links.iter().map(|link| (page.collection, link.url.as_str()))).await?;
+        let mut added = 0;
+        for (link, state) in links.iter().zip(states) {
+            let origin = Origin::Page(page.seed);
+            let effect = self.decide(page, origin, link, state.as_ref());
+            added += u64::from(matches!(effect, Effect::Add(_)));
+            self.take_effect(page.collection, link, effect, arrivals)?;
+        }
+        Ok(added)
+    }
+
+    /// F2: starts a seed in a collection; true if that added or changed anything.
+    pub(crate) async fn start_seed(
+        &self,
+        seed: &str,
+        collection: &str,
+        run: u64,
+        arrivals: &mut Arrivals,
+    ) -> Result<bool> {
+        let Some(url) = self.catalog().seed(seed).map(|entry| entry.url.clone()) else { return Ok(false) };
+        let link = Outlink { url, kind: policy::model::LinkKind::Link };
+        let state = self.state(collection, link.url.as_str()).await?;
+        let page = Page { seed, position: Position::default(), run, collection, own_url: None };
+        let effect = self.decide(&page, Origin::Start(seed), &link, state.as_ref());
+        let changes = !matches!(effect, Effect::Nothing);
+        self.take_effect(collection, &link, effect, arrivals)?;
+        Ok(changes)
+    }
+
+    fn decide(&self, page: &Page<'_>, origin: Origin<'_>, link: &Outlink, state: Option<&UrlState>) -> Effect {
+        let known = match state {
+            None => Known::Absent,
+            Some(UrlState::Queued(record)) => Known::Queued(record),
+            Some(UrlState::Done { run }) => Known::Done { run: *run },
+            Some(UrlState::Blacklisted(_)) => Known::Blacklisted,
+        };
+        let catalog = self.catalog();
+        let parent = Parent { origin, position: page.position, run: page.run, collection: page.collection };
+        let link = Link { url: link.url.clone(), kind: link.kind };
+        let decision = decide(&catalog, &parent, &link, known, self.now);
+        if let Some(traces) = self.traces {
+            traces.lock().push(trace(&catalog, &parent, &link, state, &decision));
+        }
+        match (decision.action, state) {
+            (Action::Add(record), _) => Effect::Add(record),
+            (Action::Update(record), Some(UrlState::Queued(old))) => Effect::Update { old_due: old.due, record },
+            (Action::Remove, Some(UrlState::Queued(old))) => Effect::Remove { due: old.due },
+            _ => Effect::Nothing,
+        }
+    }
+
+    fn take_effect(
+        &self,
+        collection: &str,
+        link: &Outlink,
+        effect: Effect,
+        arrivals: &mut Arrivals,
+    ) -> Result<()> {
+        match effect {
+            Effect::Nothing => Ok(()),
+            Effect::Add(record) => self.enqueue(collection, &link.url, record, arrivals),
+            Effect::Update { old_due, record } => {
+                self.requeue(collection, &link.url, old_due, record, arrivals)
+            }
+            Effect::Remove { due } => self.unqueue(collection, &link.url, due, None),
+        }
+    }
+}
+
+fn trace(
+    catalog: &Catalog,
+    parent: &Parent<'_>,
+    link: &Link,
+    state: Option<&UrlState>,
+    decision: &LinkDecision<'_>,
+) -> LinkTrace {
+    let queued = match state {
+        Some(UrlState::Queued(record)) => Some(record.seed.clone()),
+        _ => None,
+    };
+    let owner = match &decision.action {
+        Action::Add(record) | Action::Update(record) => Some(record.seed.clone()),
+        Action::Remove => None,
+        Action::Ignore | Action::Keep => queued.clone(),
+    };
+    LinkTrace {
+        collection: parent.collection.to_owned(),
+        url: link.url.as_str().to_owned(),
+        parent: match parent.origin {
+            Origin::Start(_) => None,
+            Origin::Page(seed) => Some(seed.to_owned()),
+        },
+        queued,
+        best: catalog.best_match(parent.collection, &link.url).cloned(),
+        context: decision.context.map(|context| (context.seed.to_owned(), context.rule)),
+        owner,
+        rule: decision.rule,
+    }
+}

@@ -1,0 +1,153 @@
+//! Looking at the queue and the hosts, page by page.
+
+use std::collections::HashMap;
+
+use policy::model::Record;
+use policy::time::{Span, Time};
+use store::table::KeyRange;
+use store::{Order, Result, Tx};
+
+use crate::Frontier;
+use crate::desk::stored_url;
+use crate::schema::{CAPTURES, Capture, HOSTS, Host, QUEUE, URLS, UrlState};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Queued,
+    InFlight,
+    Done,
+    Blacklisted,
+}
+
+impl State {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            State::Queued => "queued",
+            State::InFlight => "in flight",
+            State::Done => "done",
+            State::Blacklisted => "blacklisted",
+        }
+    }
+}
+
+/// A URL in a collection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueRow {
+    pub collection: String,
+    pub url: String,
+    pub host: String,
+    pub state: State,
+    /// None where only the fact is remembered that it is done.
+    pub record: Option<Record>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostRow {
+    pub host: String,
+    pub group: Option<String>,
+    /// When it can next be used; none while all its slots are taken.
+    pub next: Option<Time>,
+    pub in_flight: Vec<String>,
+    pub response_time: Span,
+    pub backoff_until: Option<Time>,
+    pub failures: u32,
+}
+
+impl Frontier {
+    /// A page of all known URLs: of one collection, or of all.
+    pub async fn urls(
+        &self,
+        collection: Option<&str>,
+        rest: Option<KeyRange>,
+        limit: usize,
+    ) -> Result<(Vec<QueueRow>, Option<KeyRange>)> {
+        let tx = self.store.begin().await?;
+        let whole = || collection.map_or_else(|| URLS.range(()), |name| URLS.range((name,)));
+        let page = URLS.scan(&tx, &rest.unwrap_or_else(whole), limit, Order::Forward).await?;
+        let mut hosts = HashMap::new();
+        let mut rows = Vec::with_capacity(page.rows.len());
+        for ((collection, url), state) in page.rows {
+            rows.push(row(&tx, &mut hosts, collection, url, state).await?);
+        }
+        Ok((rows, page.rest))
+    }
+
+    /// A page of one host's queue in the order of due times.
+    pub async fn queue_of(
+        &self,
+        host: &str,
+        rest: Option<KeyRange>,
+        limit: usize,
+    ) -> Result<(Vec<QueueRow>, Option<KeyRange>)> {
+        let tx = self.store.begin().await?;
+        let range = rest.unwrap_or_else(|| QUEUE.range((host,)));
+        let page = QUEUE.scan(&tx, &range, limit, Order::Forward).await?;
+        let mut hosts = HashMap::new();
+        let mut rows = Vec::with_capacity(page.rows.len());
+        for ((_, _, collection, url), ()) in page.rows {
+            if let Some(state) = URLS.get(&tx, (&collection, &url)).await? {
+                rows.push(row(&tx, &mut hosts, collection, url, state).await?);
+            }
+        }
+        Ok((rows, page.rest))
+    }
+
+    /// A page of the hosts that have URLs.
+    pub async fn hosts(&self, rest: Option<KeyRange>, limit: usize) -> Result<(Vec<HostRow>, Option<KeyRange>)> {
+        let tx = self.store.begin().await?;
+        self.declared.catch_up(&tx).await?;
+        let page = HOSTS.scan(&tx, &rest.unwrap_or_else(|| HOSTS.range(())), limit, Order::Forward).await?;
+        let catalog = self.declared.catalog.read();
+        let rows = page.rows.into_iter().map(|((name,), host)| {
+            let group = catalog.group_of(&name).map(|group| group.name.clone());
+            host_row(name, host, group)
+        });
+        Ok((rows.collect(), page.rest))
+    }
+
+    /// The captures of a collection, in the order of their SURT keys and times.
+    pub async fn captures(
+        &self,
+        collection: &str,
+        rest: Option<KeyRange>,
+        limit: usize,
+    ) -> Result<(Vec<(String, Time, Capture)>, Option<KeyRange>)> {
+        let tx = self.store.begin().await?;
+        let range = rest.unwrap_or_else(|| CAPTURES.range((collection,)));
+        let page = CAPTURES.scan(&tx, &range, limit, Order::Forward).await?;
+        Ok((page.rows.into_iter().map(|((_, surt, at), row)| (surt, Time(at), row)).collect(), page.rest))
+    }
+}
+
+pub(crate) fn host_row(host: String, row: Host, group: Option<String>) -> HostRow {
+    HostRow {
+        host,
+        group,
+        next: row.slots.queued_at.or(row.group.map(|(_, at)| at)),
+        in_flight: row.slots.taken.into_iter().map(|slot| slot.url).collect(),
+        response_time: row.slots.response_time,
+        backoff_until: row.backoff_until,
+        failures: row.failures,
+    }
+}
+
+async fn row(
+    tx: &Tx,
+    hosts: &mut HashMap<String, Option<Host>>,
+    collection: String,
+    url: String,
+    state: UrlState,
+) -> Result<QueueRow> {
+    let host = stored_url(&url)?.site().to_owned();
+    if !hosts.contains_key(&host) {
+        hosts.insert(host.clone(), HOSTS.get(tx, (&host,)).await?);
+    }
+    let in_flight = hosts.get(&host).and_then(Option::as_ref).is_some_and(|row| row.is_in_flight(&collection, &url));
+    let (state, record) = match state {
+        UrlState::Queued(record) if in_flight => (State::InFlight, Some(record)),
+        UrlState::Queued(record) => (State::Queued, Some(record)),
+        UrlState::Done { .. } => (State::Done, None),
+        UrlState::Blacklisted(record) => (State::Blacklisted, Some(record)),
+    };
+    Ok(QueueRow { collection, url, host, state, record })
+}

@@ -1,0 +1,124 @@
+//! How the frontier meets the world: a clock, a fetcher and an archive, and the words they share.
+
+use policy::evaluate::Plan;
+use policy::model::LinkKind;
+use policy::time::{Span, Time};
+use policy::url::CrawlUrl;
+
+use crate::schema::{Capture, ErrorKind};
+
+pub trait Clock: Send + Sync {
+    fn now(&self) -> Time;
+}
+
+/// Fetches one URL politely reserved for it. Never fails: whatever happens is part of the report.
+pub trait Fetcher: Send + Sync {
+    /// The recorded bytes, for the archive.
+    type Exchange: Send;
+
+    fn fetch(&self, order: &Order) -> impl Future<Output = (Report, Option<Self::Exchange>)> + Send;
+}
+
+/// Keeps what was fetched.
+pub trait Archive<Exchange>: Send + Sync {
+    /// Puts the exchange on disk, synced, and says where: only then may the harvest be committed (F7).
+    fn keep(
+        &self,
+        order: &Order,
+        exchange: Exchange,
+    ) -> impl Future<Output = Result<Vec<(CaptureKey, Capture)>, String>> + Send;
+
+    /// The harvest these belong to was not committed and never will be.
+    fn abandon(&self, captures: &[(CaptureKey, Capture)]) -> impl Future<Output = ()> + Send;
+}
+
+/// One URL to fetch, on a host that is reserved for it.
+#[derive(Clone, Debug)]
+pub struct Order {
+    pub lease: u64,
+    /// The politeness unit: the host, or its group.
+    pub unit: String,
+    pub host: String,
+    pub collection: String,
+    pub url: CrawlUrl,
+    pub seed: String,
+    /// The due time this harvest has.
+    pub due: Time,
+    /// None: it was never fetched, as far as its record goes back.
+    pub last_fetch: Option<Time>,
+    pub until: Time,
+    pub plan: Plan,
+    /// For conditional requests.
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+    pub digest: Option<String>,
+    /// The host's cookies in this collection, as the fetcher wrote them last.
+    pub cookies: Option<Vec<u8>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CaptureKey {
+    pub surt: String,
+    pub time: Time,
+}
+
+/// How an order went.
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub at: Time,
+    pub result: Fetch,
+    pub response_time: Span,
+    pub bytes: u64,
+    /// From robots.txt, where obeyed.
+    pub crawl_delay: Option<Span>,
+    /// From a 429 or 503.
+    pub retry_after: Option<Span>,
+    pub outlinks: Vec<Outlink>,
+    pub cookies: Option<Vec<u8>>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Fetch {
+    /// The name does not resolve (F17).
+    DnsFailed,
+    /// Not fetched: robots.txt denies it until it is next read (F17).
+    RobotsDenied { until: Time },
+    NoAnswer(ErrorKind),
+    Answer(AnswerFacts),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AnswerFacts {
+    pub status: u16,
+    pub digest: Option<String>,
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+    /// A 304, or the digest of last time.
+    pub unchanged: bool,
+    /// Robots deny the URL, or the target it redirects to, by now.
+    pub robots_denied_until: Option<Time>,
+    /// The redirect target does not resolve.
+    pub target_dns_failed: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outlink {
+    pub url: CrawlUrl,
+    pub kind: LinkKind,
+}
+
+impl Report {
+    /// A report of nothing but its result.
+    pub fn bare(at: Time, result: Fetch) -> Report {
+        Report {
+            at,
+            result,
+            response_time: Span::ZERO,
+            bytes: 0,
+            crawl_delay: None,
+            retry_after: None,
+            outlinks: Vec::new(),
+            cookies: None,
+        }
+    }
+}

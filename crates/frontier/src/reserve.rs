@@ -1,0 +1,236 @@
+//! Reserving (F5) and evaluating (F9–F16): from the host queue to an order.
+//!
+//! One transaction takes as many units off the head of the host queue as there are workers waiting, goes through the due
+//! URLs of each until one is to be harvested, and gives it a slot with a lease. URLs that are not to be harvested are dealt with on
+//! the way (removed, put back, remembered as done), a bounded number at a time. The lease is a fencing token: whoever
+//! commits the harvest must still hold it.
+//!
+//! A reservation that a power cut forgets was never there, and the URL still is: so it does not wait for the disk.
+
+use policy::evaluate::{Plan, Verdict, evaluate};
+use policy::model::Record;
+use policy::schedule::politeness_delay;
+use policy::time::Time;
+use policy::url::CrawlUrl;
+use store::{Durability, Order as ScanOrder, Result};
+
+use crate::Frontier;
+use crate::cursor::Scan;
+use crate::desk::{Arrivals, Desk, stored_url};
+use crate::hosts::Unit;
+use crate::ports::Order;
+use crate::schema::{
+    COOKIES, GROUP_QUEUE, GROUPS, HOST_QUEUE, HOSTS, Host, LEASES, QUEUE, Slot, UrlState,
+};
+
+/// URLs looked at per unit and transaction.
+const EVALUATIONS_MAX: usize = 32;
+/// Units looked at per transaction, over those that gave an order.
+const IDLE_UNITS_MAX: usize = 32;
+
+/// A URL that evaluation let through.
+struct Picked {
+    collection: String,
+    url: CrawlUrl,
+    record: Record,
+    plan: Plan,
+}
+
+/// What a reservation found.
+#[derive(Debug)]
+pub struct Reserved {
+    pub orders: Vec<Order>,
+    /// When to look again, if nobody adds anything: now, if there may be more.
+    pub next: Option<Time>,
+}
+
+impl Frontier {
+    /// Up to `wanted` orders whose time has come.
+    pub async fn reserve(&self, wanted: usize) -> Result<Reserved> {
+        let _one_at_a_time = self.reserving.lock().await;
+        let reserve = self.store.transact_idempotent(|tx| async move {
+            tx.set_durability(Durability::Relaxed);
+            // New numbers for every run: one that was committed without our hearing of it keeps its own until they run out.
+            let leases: Vec<u64> = (0..wanted).map(|_| self.draw()).collect();
+            let desk = self.desk(&tx, self.draw()).await?;
+            let scan = self.cursor.scan();
+            let (reserved, first) = desk.reserve_units(&leases, &scan).await?;
+            Ok((reserved, scan, first))
+        });
+        let (reserved, scan, first) = reserve.await?;
+        self.cursor.scanned(&scan, first);
+        Ok(reserved)
+    }
+}
+
+impl Desk<'_> {
+    /// Also returns where the host queue begins.
+    async fn reserve_units(&self, leases: &[u64], scan: &Scan) -> Result<(Reserved, Time)> {
+        let from = scan.from.map_or(i64::MIN, |time| time.0);
+        let range = HOST_QUEUE.range_from((), (from,));
+        let page = HOST_QUEUE.scan(self.tx, &range, leases.len() + IDLE_UNITS_MAX, ScanOrder::Forward).await?;
+        let begins = page.rows.first().map_or(self.now, |((at, _), ())| Time(*at));
+        let mut orders = Vec::new();
+        let mut next = None;
+        for ((at, unit), ()) in page.rows {
+            if Time(at) > self.now || orders.len() == leases.len() {
+                next = Some(Time(at).max(self.now));
+                break;
+            }
+            // A unit that was only put back stands at a time of its own choice: it is seen when that comes.
+            let lease = leases[orders.len()];
+            orders.extend(self.reserve_unit(&Unit::parse(&unit), Time(at), lease).await?);
+            next = Some(self.now);
+        }
+        Ok((Reserved { orders, next }, begins))
+    }
+
+    async fn reserve_unit(&self, unit: &Unit, at: Time, lease: u64) -> Result<Option<Order>> {
+        let host = match unit {
+            Unit::Host(host) => Some(host.clone()),
+            Unit::Group(group) => self.first_member(group).await?,
+        };
+        let Some(name) = host else { return Ok(None) };
+        let Some(mut host) = self.host(&name).await? else {
+            let text = format!("{unit} stands in the host queue at {at}, but {name} has no row");
+            return Err(store::Error::Corrupt(text));
+        };
+        // Its group changed since it was queued: it goes where it belongs now.
+        let belongs = self.group_of(&name);
+        let comes_from = match unit {
+            Unit::Host(_) => None,
+            Unit::Group(group) => Some(group),
+        };
+        if belongs.as_ref() != comes_from {
+            self.settle_host(&name, &mut host).await?;
+            return Ok(None);
+        }
+        let mut arrivals = Arrivals::new();
+        let picked = self.pick(&name, &mut host, &mut arrivals).await?;
+        let Some(picked) = picked else {
+            self.settle_host(&name, &mut host).await?;
+            return Ok(None);
+        };
+        let order = self.take_slot(unit, &name, &mut host, picked, lease).await?;
+        self.settle_host(&name, &mut host).await?;
+        Ok(Some(order))
+    }
+
+    /// The member of a group that is first in its queue; one whose time has not come puts the group right.
+    async fn first_member(&self, name: &str) -> Result<Option<String>> {
+        let mut group = GROUPS.get(self.tx, (name,)).await?.unwrap_or_default();
+        let range = GROUP_QUEUE.range_from((name,), (name, group.head.0));
+        match GROUP_QUEUE.first(self.tx, &range).await? {
+            Some(((_, at, host), ())) if Time(at) <= self.now => Ok(Some(host)),
+            _ => {
+                self.settle_group_row(name, &mut group).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Goes through the host's due URLs until one is to be harvested.
+    async fn pick(&self, name: &str, host: &mut Host, arrivals: &mut Arrivals) -> Result<Option<Picked>> {
+        let range = QUEUE.range_from((name,), (name, host.head.0));
+        let limit = EVALUATIONS_MAX + host.slots.taken.len();
+        let page = QUEUE.scan(self.tx, &range, limit, ScanOrder::Forward).await?;
+        for ((_, due, collection, url), ()) in page.rows {
+            if Time(due) > self.now {
+                break;
+            }
+            if host.is_in_flight(&collection, &url) {
+                continue;
+            }
+            let url = stored_url(&url)?;
+            let Some(UrlState::Queued(record)) = self.state(&collection, url.as_str()).await? else {
+                let text = format!("{url} is in the queue of {name}, but its record is not");
+                return Err(store::Error::Corrupt(text));
+            };
+            if let Some(plan) = self.judge(&collection, &url, &record, arrivals)? {
+                return Ok(Some(Picked { collection, url, record, plan }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// F9–F16. None: the URL is not to be harvested, and has been dealt with.
+    fn judge(
+        &self,
+        collection: &str,
+        url: &CrawlUrl,
+        record: &Record,
+        arrivals: &mut Arrivals,
+    ) -> Result<Option<Plan>> {
+        let verdict = {
+            let catalog = self.catalog();
+            evaluate(&catalog, collection, url, record, None, self.now).verdict
+        };
+        match verdict {
+            Verdict::Harvest(plan) => return Ok(Some(*plan)),
+            Verdict::Remove => self.unqueue(collection, url, record.due, None)?,
+            Verdict::Done => {
+                self.unqueue(collection, url, record.due, Some(&UrlState::Done { run: record.run }))?;
+            }
+            Verdict::Postpone { until } => {
+                let later = Record { due: until, ..record.clone() };
+                self.requeue(collection, url, record.due, later, arrivals)?;
+            }
+        }
+        Ok(None)
+    }
+
+    async fn take_slot(
+        &self,
+        unit: &Unit,
+        name: &str,
+        host: &mut Host,
+        picked: Picked,
+        lease: u64,
+    ) -> Result<Order> {
+        let Picked { collection, url, record, plan } = picked;
+        let until = self.now.plus(self.catalog().settings().lease);
+        let slot = Slot {
+            lease,
+            until,
+            host: name.to_owned(),
+            collection: collection.clone(),
+            url: url.as_str().to_owned(),
+            due: record.due,
+        };
+        let politeness = self.politeness(name);
+        let crawl_delay = host.crawl_delay;
+        match unit {
+            Unit::Host(_) => {
+                let delay = politeness_delay(host.slots.response_time, &politeness, crawl_delay, None);
+                host.slots.hold(self.now, delay);
+            }
+            Unit::Group(group) => {
+                let mut row = GROUPS.get(self.tx, (group,)).await?.unwrap_or_default();
+                let delay = politeness_delay(row.slots.response_time, &politeness, crawl_delay, None);
+                row.slots.hold(self.now, delay);
+                row.slots.taken.push(slot.clone());
+                GROUPS.put(self.tx, (group,), &row)?;
+            }
+        }
+        host.slots.taken.push(slot);
+        HOSTS.put(self.tx, (name,), host)?;
+        LEASES.put(self.tx, (until.0, lease), &(unit.to_string(), name.to_owned()))?;
+        let cookies = COOKIES.get(self.tx, (&collection, name)).await?;
+        Ok(Order {
+            lease,
+            unit: unit.to_string(),
+            host: name.to_owned(),
+            collection,
+            url,
+            seed: record.seed,
+            due: record.due,
+            last_fetch: record.last.map(|last| last.at),
+            until,
+            plan,
+            etag: record.etag,
+            last_modified: record.last_modified,
+            digest: record.digest,
+            cookies,
+        })
+    }
+}

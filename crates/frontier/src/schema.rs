@@ -1,0 +1,168 @@
+//! Every table of the frontier, and what their rows hold.
+//!
+//! | table | key | value |
+//! |---|---|---|
+//! | `URLS` | collection, url | what is known of the URL: its record while queued or blacklisted, its run when done |
+//! | `QUEUE` | host, due, collection, url | – (the record is in `URLS`, so that a link costs one look-up and a move two small rows) |
+//! | `HOSTS` | host | slots, politeness, where its queue begins |
+//! | `HOST_QUEUE` | due, unit | – (a unit is a host, or a group; group names are no domain names) |
+//! | `GROUPS` | group | slots, politeness |
+//! | `GROUP_QUEUE` | group, due, host | – |
+//! | `ARRIVALS` | host, stripe | never written, only locked: see [`crate::hosts`] |
+//! | `LEASES` | until, lease | the unit and host that are reserved |
+//! | `BLACKLIST`, `BLACKLIST_ENDS` | collection, url; until, collection, url | reason, since, until |
+//! | `COOKIES` | collection, host | as the fetcher wrote them |
+//! | `CAPTURES` | collection, SURT key, time | where it is archived |
+//! | `CONTRACT`, `TRAFFIC` | see [`crate::stats`] | counters |
+//! | `DECLARED`, `DECLARED_LOG`, `COUNTERS` | see [`crate::declared`] | what people declared |
+//!
+//! A URL is **queued** (`URLS` has its record and `QUEUE` its place), **done**, **blacklisted**, or unknown. In
+//! flight it stays queued, and a slot of its host or group names it.
+
+use policy::catalog::Change;
+use policy::model::{BlacklistEntry, Record};
+use policy::time::{Span, Time};
+use serde::{Deserialize, Serialize};
+use store::table::Table;
+
+pub const URLS: Table<(String, String), UrlState> = Table::new(0x10, "urls");
+pub const QUEUE: Table<(String, i64, String, String), ()> = Table::new(0x11, "queue");
+pub const HOSTS: Table<(String,), Host> = Table::new(0x12, "hosts");
+pub const HOST_QUEUE: Table<(i64, String), ()> = Table::new(0x13, "host queue");
+pub const GROUPS: Table<(String,), Group> = Table::new(0x14, "groups");
+pub const GROUP_QUEUE: Table<(String, i64, String), ()> = Table::new(0x15, "group queue");
+pub const ARRIVALS: Table<(String, u32), ()> = Table::new(0x16, "arrivals");
+/// Unit and host.
+pub const LEASES: Table<(i64, u64), (String, String)> = Table::new(0x17, "leases");
+pub const BLACKLIST: Table<(String, String), BlacklistEntry> = Table::new(0x18, "blacklist");
+pub const BLACKLIST_ENDS: Table<(i64, String, String), ()> = Table::new(0x19, "blacklist ends");
+pub const COOKIES: Table<(String, String), Vec<u8>> = Table::new(0x1A, "cookies");
+pub const CAPTURES: Table<(String, String, i64), Capture> = Table::new(0x1B, "captures");
+pub const CONTRACT: Table<(String, i64, String, u32), Lateness> = Table::new(0x1C, "contract");
+pub const TRAFFIC: Table<(i64, String, u32), Traffic> = Table::new(0x1D, "traffic");
+pub const DECLARED: Table<(u8, String), Change> = Table::new(0x1E, "declared");
+pub const DECLARED_LOG: Table<(u64,), Change> = Table::new(0x1F, "declared log");
+pub const COUNTERS: Table<(String,), u64> = Table::new(0x20, "counters");
+
+/// What the store knows of a URL in a collection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum UrlState {
+    Queued(Record),
+    Done {
+        run: u64,
+    },
+    /// The record comes back with the URL when the blacklisting ends.
+    Blacklisted(Record),
+}
+
+/// A reservation, inside the host or group it reserves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Slot {
+    /// Who holds it: a commit with another number is refused.
+    pub lease: u64,
+    pub until: Time,
+    pub host: String,
+    pub collection: String,
+    pub url: String,
+    /// The due time this harvest has.
+    pub due: Time,
+}
+
+/// The state of a politeness unit: a host on its own, or a group.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Slots {
+    pub taken: Vec<Slot>,
+    /// No request before this.
+    pub next_free: Time,
+    /// Where the unit stands in the host queue, if it does.
+    pub queued_at: Option<Time>,
+    /// Of the last answer.
+    pub response_time: Span,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// While the host belongs to a group, its slots are in the group's row too, and the group's delay counts.
+    pub slots: Slots,
+    /// The group in whose queue the host stands, and where.
+    pub group: Option<(String, Time)>,
+    /// No URL of the host is due before this: scans of its queue begin here, past most of the tombstones.
+    pub head: Time,
+    /// How often the host was settled since `head` was moved up.
+    pub head_age: u32,
+    pub backoff_until: Option<Time>,
+    pub crawl_delay: Option<Span>,
+    /// Harvests without an answer since the last answer.
+    pub failures: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    pub slots: Slots,
+    /// No member stands in the group's queue before this.
+    pub head: Time,
+}
+
+/// Where a harvest is archived; exports as CDXJ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capture {
+    pub url: String,
+    pub file: String,
+    pub offset: u64,
+    pub length: u64,
+    pub status: u16,
+    pub mime: String,
+    pub digest: String,
+    pub revisit: bool,
+}
+
+/// F31: how late harvests were.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Lateness {
+    pub harvests: u64,
+    pub on_time: u64,
+    /// Counts by power of two of the seconds late: `[0]` none, `[n]` from 2^(n-1) up to 2^n.
+    pub seconds_log2: Vec<u64>,
+}
+
+/// F32: what went over the wire.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Traffic {
+    pub requests: u64,
+    pub statuses: Vec<(u16, u64)>,
+    pub errors: Vec<(ErrorKind, u64)>,
+    pub bytes: u64,
+    pub new: u64,
+    pub changed: u64,
+    pub unchanged: u64,
+    /// Counts by power of two of the milliseconds, as in [`Lateness`].
+    pub response_ms_log2: Vec<u64>,
+}
+
+/// Why a harvest brought no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum ErrorKind {
+    Dns,
+    Connect,
+    Timeout,
+    Broken,
+    Robots,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_tables_share_a_number() {
+        let mut ids = vec![
+            URLS.id(), QUEUE.id(), HOSTS.id(), HOST_QUEUE.id(), GROUPS.id(), GROUP_QUEUE.id(), ARRIVALS.id(),
+            LEASES.id(), BLACKLIST.id(), BLACKLIST_ENDS.id(), COOKIES.id(), CAPTURES.id(), CONTRACT.id(),
+            TRAFFIC.id(), DECLARED.id(), DECLARED_LOG.id(), COUNTERS.id(),
+        ];
+        let count = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
+    }
+}

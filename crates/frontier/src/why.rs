@@ -1,0 +1,190 @@
+//! Every rule that decides about a URL, from stored state.
+
+use policy::Rule;
+use policy::evaluate::{Verdict, evaluate};
+use policy::model::{BlacklistEntry, Position, Record};
+use policy::outlink::{Known, Link, Parent, decide};
+use policy::owner::Origin;
+use policy::standing::Subject;
+use policy::time::Time;
+use policy::url::CrawlUrl;
+use store::Result;
+
+use crate::Frontier;
+use crate::desk::Desk;
+use crate::look::{HostRow, host_row};
+use crate::schema::{BLACKLIST, UrlState};
+
+/// Seeds tried for a URL that no seed matches.
+const SEEDS_TRIED_MAX: usize = 20;
+
+/// Why a URL is, or is not, harvested in one collection.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    pub collection: String,
+    pub url: String,
+    pub situation: Situation,
+    /// What was looked at, in order: the rule and what it found.
+    pub steps: Vec<(Rule, String)>,
+    /// The rule that decides now, and what follows.
+    pub verdict: Option<(Rule, String)>,
+    /// The most specific seed of the collection for this URL (B of page 2).
+    pub best_seed: Option<String>,
+    pub host: HostSituation,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Situation {
+    Queued(Record),
+    InFlight(Record),
+    Done { run: u64 },
+    Blacklisted(BlacklistEntry),
+    Unknown,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostSituation {
+    pub host: String,
+    /// None: the host has no URLs.
+    pub row: Option<HostRow>,
+}
+
+impl Frontier {
+    /// For one collection, or for each.
+    pub async fn why(&self, url: &CrawlUrl, collection: Option<&str>) -> Result<Vec<Explanation>> {
+        let tx = self.store.begin().await?;
+        let desk = self.desk(&tx, 0).await?;
+        let mut names: Vec<String> = match collection {
+            Some(name) => vec![name.to_owned()],
+            None => desk.catalog().collections().map(|collection| collection.name.clone()).collect(),
+        };
+        names.sort();
+        let mut explanations = Vec::new();
+        for name in names {
+            explanations.push(desk.explain(&name, url).await?);
+        }
+        Ok(explanations)
+    }
+}
+
+impl Desk<'_> {
+    async fn explain(&self, collection: &str, url: &CrawlUrl) -> Result<Explanation> {
+        let row = self.host(url.site()).await?;
+        let in_flight = row.as_ref().is_some_and(|host| host.is_in_flight(collection, url.as_str()));
+        let situation = match self.state(collection, url.as_str()).await? {
+            Some(UrlState::Queued(record)) if in_flight => Situation::InFlight(record),
+            Some(UrlState::Queued(record)) => Situation::Queued(record),
+            Some(UrlState::Done { run }) => Situation::Done { run },
+            Some(UrlState::Blacklisted(_)) => {
+                match BLACKLIST.get(self.tx, (collection, url.as_str())).await? {
+                    Some(entry) => Situation::Blacklisted(entry),
+                    None => Situation::Unknown,
+                }
+            }
+            None => Situation::Unknown,
+        };
+        let (steps, verdict) = match &situation {
+            Situation::Queued(record) | Situation::InFlight(record) => self.judged(collection, url, record),
+            Situation::Done { run } => {
+                let text = format!("it has had its cycles in run {run}; a new start brings it back");
+                (Vec::new(), Some((Rule::F20, text)))
+            }
+            Situation::Blacklisted(entry) => {
+                let end = entry.until.map_or("until it is lifted".to_owned(), |until| format!("until {until}"));
+                (Vec::new(), Some((Rule::F16, format!("blacklisted ({}) {end}", entry.reason))))
+            }
+            Situation::Unknown => self.as_link(collection, url),
+        };
+        let group = self.group_of(url.site());
+        let host = HostSituation {
+            host: url.site().to_owned(),
+            row: row.map(|row| host_row(url.site().to_owned(), row, group)),
+        };
+        let best_seed = self.catalog().best_match(collection, url).cloned();
+        Ok(Explanation {
+            collection: collection.to_owned(),
+            url: url.as_str().to_owned(),
+            situation,
+            steps,
+            verdict,
+            best_seed,
+            host,
+        })
+    }
+
+    /// What the evaluation would say at its due time, or now if that is past.
+    fn judged(&self, collection: &str, url: &CrawlUrl, record: &Record) -> Judged {
+        let catalog = self.catalog();
+        let at = self.now.max(record.due);
+        let evaluation = evaluate(&catalog, collection, url, record, None, at);
+        let steps = evaluation.steps.iter().map(|step| (step.rule, step.finding.to_string())).collect();
+        let text = match &evaluation.verdict {
+            Verdict::Harvest(plan) if record.due > self.now => {
+                format!("to be harvested at {} for {}", record.due, plan.profiles.join(", "))
+            }
+            Verdict::Harvest(plan) => format!("to be harvested now for {}", plan.profiles.join(", ")),
+            Verdict::Remove => "to be removed from the queue".to_owned(),
+            Verdict::Done => "done: every profile has had its cycles".to_owned(),
+            Verdict::Postpone { until } => format!("not harvested; looked at again at {until}"),
+        };
+        (steps, Some((evaluation.rule, text)))
+    }
+
+    /// A URL nobody brought: what would become of it if a seed's own page linked to it.
+    fn as_link(&self, collection: &str, url: &CrawlUrl) -> Judged {
+        let catalog = self.catalog();
+        let mut seeds: Vec<&str> = match catalog.best_match(collection, url) {
+            Some(best) => vec![best],
+            None => {
+                let profiles = catalog.profiles_of_collection(collection);
+                profiles.flat_map(|p| catalog.seeds_of_profile(&p.name)).map(|e| e.seed.name.as_str()).collect()
+            }
+        };
+        seeds.sort_unstable();
+        seeds.dedup();
+        seeds.truncate(SEEDS_TRIED_MAX);
+        let subject = Subject { catalog: &catalog, collection, url };
+        let mut steps = Vec::new();
+        let mut decided = None;
+        for seed in seeds {
+            let Some(entry) = catalog.seed(seed) else { continue };
+            let origin = if entry.url == *url { Origin::Start(seed) } else { Origin::Page(seed) };
+            let parent = Parent { origin, position: Position::SEED, run: 0, collection };
+            let link = Link { url: url.clone(), kind: policy::model::LinkKind::Link };
+            let decision = decide(&catalog, &parent, &link, Known::Absent, self.now);
+            for given in subject.verdicts(entry, decision.position) {
+                steps.push((Rule::F34, format!("linked from seed `{seed}`: {given}")));
+            }
+            if decided.is_none() || decision.rule == Rule::F22 {
+                let text = match decision.rule {
+                    Rule::F22 => format!("not found yet; a link from seed `{seed}` would add it"),
+                    _ => "out of scope: a link to it is ignored".to_owned(),
+                };
+                decided = Some((decision.rule, text));
+            }
+        }
+        let none = || (Rule::F27, format!("collection `{collection}` has no seed that could bring it"));
+        (steps, Some(decided.unwrap_or_else(none)))
+    }
+}
+
+type Judged = (Vec<(Rule, String)>, Option<(Rule, String)>);
+
+impl Situation {
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Situation::Queued(_) => "queued",
+            Situation::InFlight(_) => "in flight",
+            Situation::Done { .. } => "done",
+            Situation::Blacklisted(_) => "blacklisted",
+            Situation::Unknown => "unknown",
+        }
+    }
+
+    pub fn due(&self) -> Option<Time> {
+        match self {
+            Situation::Queued(record) | Situation::InFlight(record) => Some(record.due),
+            _ => None,
+        }
+    }
+}

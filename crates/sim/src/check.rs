@@ -1,0 +1,106 @@
+//! What must never break, whatever happens: looked at from outside, step by step.
+
+use std::collections::HashMap;
+
+use frontier::ports::Order;
+use policy::catalog::Catalog;
+use policy::model::{Politeness, Position};
+use policy::standing::Subject;
+use policy::time::{Span, Time};
+
+/// Remembers what it saw and complains about what does not fit.
+#[derive(Debug, Default)]
+pub struct Checker {
+    /// By unit: fetches under way, by lease.
+    under_way: HashMap<String, HashMap<u64, Time>>,
+    /// By unit: when the last request ended or began.
+    last_request: HashMap<String, Time>,
+    /// By collection and URL: the slot of the last harvest that was answered.
+    last_slot: HashMap<(String, String), Time>,
+    /// By collection and URL: the slot whose harvest failed and is being retried.
+    retried_slot: HashMap<(String, String), Time>,
+    pub complaints: Vec<String>,
+}
+
+impl Checker {
+    /// An order was given out.
+    pub fn reserved(&mut self, catalog: &Catalog, order: &Order, now: Time) {
+        let politeness = catalog.politeness(&order.host).clone();
+        self.polite(order, &politeness, now);
+        self.on_behalf_of_somebody(catalog, order);
+        self.not_too_often(catalog, order, now);
+        self.under_way.entry(order.unit.clone()).or_default().insert(order.lease, order.until);
+    }
+
+    /// Its fetch ended, with or without effect. `answered`: it counts for the contract.
+    pub fn landed(&mut self, order: &Order, now: Time, answered: bool) {
+        self.under_way.entry(order.unit.clone()).or_default().remove(&order.lease);
+        self.last_request.insert(order.unit.clone(), now);
+        let key = (order.collection.clone(), order.url.as_str().to_owned());
+        if answered {
+            // F21: an answer to a retry takes the slot that failed, not the time of the retry.
+            let slot = self.retried_slot.remove(&key).unwrap_or(order.due);
+            self.last_slot.insert(key, slot);
+        } else {
+            self.retried_slot.entry(key).or_insert(order.due);
+        }
+    }
+
+    /// The worker died: nobody talks to the host any more.
+    pub fn lost(&mut self, order: &Order) {
+        self.under_way.entry(order.unit.clone()).or_default().remove(&order.lease);
+    }
+
+    /// Started anew, or declared otherwise: what was promised before no longer counts.
+    pub fn forget_contract(&mut self) {
+        self.last_slot.clear();
+        self.retried_slot.clear();
+    }
+
+    /// F5, F8: never more at once than `parallel`, never closer than the shortest delay.
+    fn polite(&mut self, order: &Order, politeness: &Politeness, now: Time) {
+        let under_way = self.under_way.entry(order.unit.clone()).or_default();
+        // Past its lease, a fetch that hangs is nobody's any more.
+        under_way.retain(|_, until| *until > now);
+        if under_way.len() >= usize::try_from(politeness.parallel).unwrap_or(usize::MAX) {
+            let text = format!("F5: {} has {} requests under way and gets another", order.unit, under_way.len());
+            self.complaints.push(text);
+        }
+        if let Some(last) = self.last_request.get(&order.unit)
+            && now < last.plus(politeness.min)
+            && now >= *last
+        {
+            let gap = now.since(*last);
+            self.complaints.push(format!("F8: {} is asked again after {} ms", order.unit, gap.0));
+        }
+        self.last_request.insert(order.unit.clone(), now);
+    }
+
+    /// F11–F14: the seed, the collection and a profile that has it in scope are active.
+    fn on_behalf_of_somebody(&mut self, catalog: &Catalog, order: &Order) {
+        let seed = catalog.seed(&order.seed).is_some_and(|entry| entry.seed.active);
+        let collection = catalog.collection(&order.collection).is_some_and(|collection| collection.active);
+        let profile = order.plan.profiles.iter().any(|name| {
+            catalog.profile(name).is_some_and(|p| p.active && p.collection == order.collection)
+        });
+        if !(seed && collection && profile) {
+            let text = format!("{} is harvested for nobody (seed {seed}, collection {collection}, profile {profile})", order.url);
+            self.complaints.push(text);
+        }
+    }
+
+    /// F15, F21: not before the slot after the last answered one.
+    fn not_too_often(&mut self, catalog: &Catalog, order: &Order, now: Time) {
+        let key = (order.collection.clone(), order.url.as_str().to_owned());
+        let Some(last) = self.last_slot.get(&key).filter(|_| order.last_fetch.is_some()) else { return };
+        let subject = Subject { catalog, collection: &order.collection, url: &order.url };
+        let Some(entry) = catalog.seed(&order.seed) else { return };
+        // The shortest the seed's profiles could ask for, at the best position: generous, and still a bound.
+        let shortest = subject.verdicts(entry, Position::default()).map(|given| given.profile.every).min();
+        let shortest = shortest.unwrap_or(Span::ZERO);
+        if now < last.plus(shortest) {
+            let text = format!("F15: {} is harvested at {now}, though its last slot was {last} and it comes every {} ms", order.url, shortest.0);
+            self.complaints.push(text);
+        }
+    }
+}
