@@ -31,7 +31,8 @@ impl Frontier {
         let tx = self.store.begin().await?;
         let whole = || collection.map_or_else(|| BLACKLIST.range(()), |name| BLACKLIST.range((name,)));
         let page = BLACKLIST.scan(&tx, &rest.unwrap_or_else(whole), limit, Order::Forward).await?;
-        let rows = page.rows.into_iter().map(|((collection, url), entry)| BlacklistRow { collection, url, entry });
+        let rows =
+            page.rows.into_iter().map(|((collection, url), entry)| BlacklistRow { collection, url, entry });
         Ok((rows.collect(), page.rest))
     }
 

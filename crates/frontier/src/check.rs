@@ -29,7 +29,10 @@ pub struct Ledger {
     pub findings: Vec<Finding>,
 }
 
-async fn all<K: Key + 'static, V: Serialize + DeserializeOwned>(tx: &Tx, table: &Table<K, V>) -> Result<Vec<(K, V)>> {
+async fn all<K: Key + 'static, V: Serialize + DeserializeOwned>(
+    tx: &Tx,
+    table: &Table<K, V>,
+) -> Result<Vec<(K, V)>> {
     let mut rows = Vec::new();
     let mut rest = Some(store::table::KeyRange::prefix(vec![table.id()]));
     while let Some(range) = rest {
@@ -47,7 +50,8 @@ impl Frontier {
         let urls: BTreeMap<_, _> = all(&tx, &URLS).await?.into_iter().collect();
         let queue: Vec<_> =
             all(&tx, &QUEUE).await?.into_iter().map(|((h, due, c, u), ())| (h, Time(due), c, u)).collect();
-        let hosts: BTreeMap<_, _> = all(&tx, &HOSTS).await?.into_iter().map(|((name,), row)| (name, row)).collect();
+        let hosts: BTreeMap<_, _> =
+            all(&tx, &HOSTS).await?.into_iter().map(|((name,), row)| (name, row)).collect();
         let mut ledger = Ledger { urls, queue, hosts, findings: Vec::new() };
         ledger.urls_and_queue_agree()?;
         ledger.blacklist_agrees(&tx).await?;
@@ -81,8 +85,12 @@ impl Ledger {
                         findings.push(format!("{url} is queued at host {host}"));
                     }
                 }
-                (UrlState::Queued(_), None) => findings.push(format!("{url} in {collection} is lost from the queue")),
-                (_, Some((_, due))) => findings.push(format!("{url} is not queued, but stands there at {due}")),
+                (UrlState::Queued(_), None) => {
+                    findings.push(format!("{url} in {collection} is lost from the queue"))
+                }
+                (_, Some((_, due))) => {
+                    findings.push(format!("{url} is not queued, but stands there at {due}"))
+                }
                 (_, None) => {}
             }
         }
@@ -104,10 +112,12 @@ impl Ledger {
                 self.find(format!("the blacklisting of {url} would never end"));
             }
         }
-        let orphans = self.urls.iter().filter(|(key, state)| {
-            matches!(state, UrlState::Blacklisted(_)) && !entries.contains_key(*key)
-        });
-        let orphans: Vec<_> = orphans.map(|((_, url), _)| format!("{url} is blacklisted without an entry")).collect();
+        let orphans = self
+            .urls
+            .iter()
+            .filter(|(key, state)| matches!(state, UrlState::Blacklisted(_)) && !entries.contains_key(*key));
+        let orphans: Vec<_> =
+            orphans.map(|((_, url), _)| format!("{url} is blacklisted without an entry")).collect();
         self.findings.extend(orphans);
         Ok(())
     }
@@ -123,8 +133,10 @@ impl Ledger {
                 entry.0 = Some(entry.0.map_or(*due, |earliest| earliest.min(*due)));
             }
         }
-        let mut host_queue: BTreeSet<_> = all(tx, &HOST_QUEUE).await?.into_iter().map(|(key, ())| key).collect();
-        let mut group_queue: BTreeSet<_> = all(tx, &GROUP_QUEUE).await?.into_iter().map(|(key, ())| key).collect();
+        let mut host_queue: BTreeSet<_> =
+            all(tx, &HOST_QUEUE).await?.into_iter().map(|(key, ())| key).collect();
+        let mut group_queue: BTreeSet<_> =
+            all(tx, &GROUP_QUEUE).await?.into_iter().map(|(key, ())| key).collect();
         let mut findings = Vec::new();
         for (name, (waiting, earliest)) in &first {
             let Some(host) = self.hosts.get(*name) else {
@@ -167,22 +179,29 @@ impl Ledger {
             {
                 findings.push(format!("group {name} says it stands in the host queue at {at}, but does not"));
             }
-            let first = members.iter().find(|((group, ..), ())| group == name).map(|((_, at, _), ())| Time(*at));
+            let first =
+                members.iter().find(|((group, ..), ())| group == name).map(|((_, at, _), ())| Time(*at));
             if let Some(first) = first
                 && group.slots.taken.is_empty()
                 && group.slots.queued_at.is_none_or(|at| at > first.max(group.slots.next_free).max(now))
             {
-                findings.push(format!("group {name} has a host waiting since {first} and stands at {:?} (free from {})", group.slots.queued_at, group.slots.next_free));
+                findings.push(format!(
+                    "group {name} has a host waiting since {first} and stands at {:?} (free from {})",
+                    group.slots.queued_at, group.slots.next_free
+                ));
             }
         }
-        findings.extend(host_queue.iter().map(|entry| format!("{entry:?} stands in the host queue for nothing")));
-        findings.extend(group_queue.iter().map(|entry| format!("{entry:?} stands in a group queue for nothing")));
+        findings
+            .extend(host_queue.iter().map(|entry| format!("{entry:?} stands in the host queue for nothing")));
+        findings
+            .extend(group_queue.iter().map(|entry| format!("{entry:?} stands in a group queue for nothing")));
         self.findings.extend(findings);
         Ok(())
     }
 
     async fn leases_agree(&mut self, tx: &Tx) -> Result<()> {
-        let mut leases: HashMap<u64, i64> = all(tx, &LEASES).await?.into_iter().map(|((until, id), _)| (id, until)).collect();
+        let mut leases: HashMap<u64, i64> =
+            all(tx, &LEASES).await?.into_iter().map(|((until, id), _)| (id, until)).collect();
         let mut findings = Vec::new();
         for (name, host) in &self.hosts {
             let mut urls = BTreeSet::new();

@@ -178,7 +178,8 @@ impl Desk<'_> {
             collection: &order.collection,
             own_url: Some(order.url.as_str()),
         };
-        let added = self.discover(&page, &report.outlinks[..report.outlinks.len().min(limit)], arrivals).await?;
+        let added =
+            self.discover(&page, &report.outlinks[..report.outlinks.len().min(limit)], arrivals).await?;
         if let Some(first) = arrivals.get(&order.host) {
             host.head = host.head.min(*first);
         }
@@ -211,7 +212,9 @@ impl Desk<'_> {
 
     /// F17: robots deny it; it comes back when they are next read.
     fn deny(&self, order: &Order, record: Record, until: Time) -> Result<()> {
-        let Access::Blacklist { until } = access(Dns::Resolved, Robots::Denied { until }) else { return Ok(()) };
+        let Access::Blacklist { until } = access(Dns::Resolved, Robots::Denied { until }) else {
+            return Ok(());
+        };
         let entry = BlacklistEntry { reason: BlacklistReason::Robots, since: self.now, until: Some(until) };
         self.blacklist(&order.collection, &order.url, record.due, record, &entry)
     }
@@ -256,8 +259,7 @@ impl Desk<'_> {
         }
         let politeness = self.politeness(&order.host);
         let asked = !matches!(report.result, Fetch::RobotsDenied { .. } | Fetch::DnsFailed);
-        let delay =
-            politeness_delay(report.response_time, &politeness, host.crawl_delay, report.retry_after);
+        let delay = politeness_delay(report.response_time, &politeness, host.crawl_delay, report.retry_after);
         if asked {
             host.slots.response_time = report.response_time;
             host.slots.hold(self.now, delay);

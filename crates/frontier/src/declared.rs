@@ -121,4 +121,3 @@ fn identity(change: &Change) -> (u8, &str, bool) {
         Change::DeleteSeed(key) => (5, key, false),
     }
 }
-

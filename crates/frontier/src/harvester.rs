@@ -136,7 +136,10 @@ where
 
 impl Tally {
     fn add(&mut self, done: Result<Result<Step>, tokio::task::JoinError>) -> Result<()> {
-        let done = done.map_err(|e| Error::Unavailable { reason: format!("a worker ended badly: {e}"), transient: false })?;
+        let done = done.map_err(|e| Error::Unavailable {
+            reason: format!("a worker ended badly: {e}"),
+            transient: false,
+        })?;
         match done? {
             Step::NotArchived => self.archive_failures += 1,
             Step::Completed(Completed::LeaseLost, _) => self.leases_lost += 1,

@@ -99,7 +99,13 @@ impl Desk<'_> {
         Ok(changes)
     }
 
-    fn decide(&self, page: &Page<'_>, origin: Origin<'_>, link: &Outlink, state: Option<&UrlState>) -> Effect {
+    fn decide(
+        &self,
+        page: &Page<'_>,
+        origin: Origin<'_>,
+        link: &Outlink,
+        state: Option<&UrlState>,
+    ) -> Effect {
         let known = match state {
             None => Known::Absent,
             Some(UrlState::Queued(record)) => Known::Queued(record),
@@ -115,7 +121,9 @@ impl Desk<'_> {
         }
         match (decision.action, state) {
             (Action::Add(record), _) => Effect::Add(record),
-            (Action::Update(record), Some(UrlState::Queued(old))) => Effect::Update { old_due: old.due, record },
+            (Action::Update(record), Some(UrlState::Queued(old))) => {
+                Effect::Update { old_due: old.due, record }
+            }
             (Action::Remove, Some(UrlState::Queued(old))) => Effect::Remove { due: old.due },
             _ => Effect::Nothing,
         }

@@ -48,6 +48,8 @@ pub struct HostRow {
     /// When it can next be used; none while all its slots are taken.
     pub next: Option<Time>,
     pub in_flight: Vec<String>,
+    /// When the first of its reservations runs out, if it is not released before.
+    pub busy_until: Option<Time>,
     pub response_time: Span,
     pub backoff_until: Option<Time>,
     pub failures: u32,
@@ -93,7 +95,11 @@ impl Frontier {
     }
 
     /// A page of the hosts that have URLs.
-    pub async fn hosts(&self, rest: Option<KeyRange>, limit: usize) -> Result<(Vec<HostRow>, Option<KeyRange>)> {
+    pub async fn hosts(
+        &self,
+        rest: Option<KeyRange>,
+        limit: usize,
+    ) -> Result<(Vec<HostRow>, Option<KeyRange>)> {
         let tx = self.store.begin().await?;
         self.declared.catch_up(&tx).await?;
         let page = HOSTS.scan(&tx, &rest.unwrap_or_else(|| HOSTS.range(())), limit, Order::Forward).await?;
@@ -124,6 +130,7 @@ pub(crate) fn host_row(host: String, row: Host, group: Option<String>) -> HostRo
         host,
         group,
         next: row.slots.queued_at.or(row.group.map(|(_, at)| at)),
+        busy_until: row.slots.taken.iter().map(|slot| slot.until).min(),
         in_flight: row.slots.taken.into_iter().map(|slot| slot.url).collect(),
         response_time: row.slots.response_time,
         backoff_until: row.backoff_until,
@@ -142,7 +149,8 @@ async fn row(
     if !hosts.contains_key(&host) {
         hosts.insert(host.clone(), HOSTS.get(tx, (&host,)).await?);
     }
-    let in_flight = hosts.get(&host).and_then(Option::as_ref).is_some_and(|row| row.is_in_flight(&collection, &url));
+    let in_flight =
+        hosts.get(&host).and_then(Option::as_ref).is_some_and(|row| row.is_in_flight(&collection, &url));
     let (state, record) = match state {
         UrlState::Queued(record) if in_flight => (State::InFlight, Some(record)),
         UrlState::Queued(record) => (State::Queued, Some(record)),

@@ -82,7 +82,9 @@ pub enum Fetch {
     /// The name does not resolve (F17).
     DnsFailed,
     /// Not fetched: robots.txt denies it until it is next read (F17).
-    RobotsDenied { until: Time },
+    RobotsDenied {
+        until: Time,
+    },
     NoAnswer(ErrorKind),
     Answer(AnswerFacts),
 }

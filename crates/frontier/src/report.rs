@@ -81,7 +81,9 @@ impl Frontier {
             rest = page.rest;
         }
         let rows = sums.into_iter();
-        Ok(rows.map(|((profile, hour, domain), lateness)| ContractRow { profile, hour, domain, lateness }).collect())
+        Ok(rows
+            .map(|((profile, hour, domain), lateness)| ContractRow { profile, hour, domain, lateness })
+            .collect())
     }
 
     /// By hour and domain, from `since` on.
@@ -168,7 +170,9 @@ impl Frontier {
             let page = QUEUE.scan(tx, &range, PAGE, Order::Forward).await?;
             urls += page.rows.len() as u64;
             let room = SAMPLE - sample.len().min(SAMPLE);
-            sample.extend(page.rows.into_iter().take(room).map(|((_, _, collection, url), ())| (collection, url)));
+            sample.extend(
+                page.rows.into_iter().take(room).map(|((_, _, collection, url), ())| (collection, url)),
+            );
             rest = page.rest;
         }
         let states = URLS.multi_get(tx, sample.iter().map(|(c, u)| (c.as_str(), u.as_str()))).await?;

@@ -19,9 +19,7 @@ use crate::cursor::Scan;
 use crate::desk::{Arrivals, Desk, stored_url};
 use crate::hosts::Unit;
 use crate::ports::Order;
-use crate::schema::{
-    COOKIES, GROUP_QUEUE, GROUPS, HOST_QUEUE, HOSTS, Host, LEASES, QUEUE, Slot, UrlState,
-};
+use crate::schema::{COOKIES, GROUP_QUEUE, GROUPS, HOST_QUEUE, HOSTS, Host, LEASES, QUEUE, Slot, UrlState};
 
 /// URLs looked at per unit and transaction.
 const EVALUATIONS_MAX: usize = 32;
@@ -68,7 +66,8 @@ impl Desk<'_> {
     async fn reserve_units(&self, leases: &[u64], scan: &Scan) -> Result<(Reserved, Time)> {
         let from = scan.from.map_or(i64::MIN, |time| time.0);
         let range = HOST_QUEUE.range_from((), (from,));
-        let page = HOST_QUEUE.scan(self.tx, &range, leases.len() + IDLE_UNITS_MAX, ScanOrder::Forward).await?;
+        let page =
+            HOST_QUEUE.scan(self.tx, &range, leases.len() + IDLE_UNITS_MAX, ScanOrder::Forward).await?;
         let begins = page.rows.first().map_or(self.now, |((at, _), ())| Time(*at));
         let mut orders = Vec::new();
         let mut next = None;

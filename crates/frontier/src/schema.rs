@@ -156,9 +156,23 @@ mod tests {
     #[test]
     fn no_two_tables_share_a_number() {
         let mut ids = vec![
-            URLS.id(), QUEUE.id(), HOSTS.id(), HOST_QUEUE.id(), GROUPS.id(), GROUP_QUEUE.id(), ARRIVALS.id(),
-            LEASES.id(), BLACKLIST.id(), BLACKLIST_ENDS.id(), COOKIES.id(), CAPTURES.id(), CONTRACT.id(),
-            TRAFFIC.id(), DECLARED.id(), DECLARED_LOG.id(), COUNTERS.id(),
+            URLS.id(),
+            QUEUE.id(),
+            HOSTS.id(),
+            HOST_QUEUE.id(),
+            GROUPS.id(),
+            GROUP_QUEUE.id(),
+            ARRIVALS.id(),
+            LEASES.id(),
+            BLACKLIST.id(),
+            BLACKLIST_ENDS.id(),
+            COOKIES.id(),
+            CAPTURES.id(),
+            CONTRACT.id(),
+            TRAFFIC.id(),
+            DECLARED.id(),
+            DECLARED_LOG.id(),
+            COUNTERS.id(),
         ];
         let count = ids.len();
         ids.sort_unstable();

@@ -79,9 +79,11 @@ fn pairs(catalog: &Catalog, target: &Target) -> BTreeSet<(String, String)> {
         with(seeds, &profile.collection)
     };
     match target {
-        Target::Seed { name, profiles: None } => {
-            catalog.collections_of(name).into_iter().flat_map(|collection| with(vec![name], collection)).collect()
-        }
+        Target::Seed { name, profiles: None } => catalog
+            .collections_of(name)
+            .into_iter()
+            .flat_map(|collection| with(vec![name], collection))
+            .collect(),
         Target::Seed { name, profiles: Some(profiles) } => {
             let Some(entry) = catalog.seed(name) else { return BTreeSet::new() };
             let own = profiles.iter().filter(|profile| entry.seed.profiles.contains(profile));

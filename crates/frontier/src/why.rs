@@ -90,7 +90,8 @@ impl Desk<'_> {
                 (Vec::new(), Some((Rule::F20, text)))
             }
             Situation::Blacklisted(entry) => {
-                let end = entry.until.map_or("until it is lifted".to_owned(), |until| format!("until {until}"));
+                let end =
+                    entry.until.map_or("until it is lifted".to_owned(), |until| format!("until {until}"));
                 (Vec::new(), Some((Rule::F16, format!("blacklisted ({}) {end}", entry.reason))))
             }
             Situation::Unknown => self.as_link(collection, url),
@@ -137,7 +138,10 @@ impl Desk<'_> {
             Some(best) => vec![best],
             None => {
                 let profiles = catalog.profiles_of_collection(collection);
-                profiles.flat_map(|p| catalog.seeds_of_profile(&p.name)).map(|e| e.seed.name.as_str()).collect()
+                profiles
+                    .flat_map(|p| catalog.seeds_of_profile(&p.name))
+                    .map(|e| e.seed.name.as_str())
+                    .collect()
             }
         };
         seeds.sort_unstable();

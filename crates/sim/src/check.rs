@@ -54,7 +54,6 @@ impl Checker {
     /// Started anew, or declared otherwise: what was promised before no longer counts.
     pub fn forget_contract(&mut self) {
         self.last_slot.clear();
-        self.retried_slot.clear();
     }
 
     /// F5, F8: never more at once than `parallel`, never closer than the shortest delay.
@@ -63,7 +62,8 @@ impl Checker {
         // Past its lease, a fetch that hangs is nobody's any more.
         under_way.retain(|_, until| *until > now);
         if under_way.len() >= usize::try_from(politeness.parallel).unwrap_or(usize::MAX) {
-            let text = format!("F5: {} has {} requests under way and gets another", order.unit, under_way.len());
+            let text =
+                format!("F5: {} has {} requests under way and gets another", order.unit, under_way.len());
             self.complaints.push(text);
         }
         if let Some(last) = self.last_request.get(&order.unit)
@@ -80,11 +80,15 @@ impl Checker {
     fn on_behalf_of_somebody(&mut self, catalog: &Catalog, order: &Order) {
         let seed = catalog.seed(&order.seed).is_some_and(|entry| entry.seed.active);
         let collection = catalog.collection(&order.collection).is_some_and(|collection| collection.active);
-        let profile = order.plan.profiles.iter().any(|name| {
-            catalog.profile(name).is_some_and(|p| p.active && p.collection == order.collection)
-        });
+        let profile =
+            order.plan.profiles.iter().any(|name| {
+                catalog.profile(name).is_some_and(|p| p.active && p.collection == order.collection)
+            });
         if !(seed && collection && profile) {
-            let text = format!("{} is harvested for nobody (seed {seed}, collection {collection}, profile {profile})", order.url);
+            let text = format!(
+                "{} is harvested for nobody (seed {seed}, collection {collection}, profile {profile})",
+                order.url
+            );
             self.complaints.push(text);
         }
     }
@@ -99,7 +103,10 @@ impl Checker {
         let shortest = subject.verdicts(entry, Position::default()).map(|given| given.profile.every).min();
         let shortest = shortest.unwrap_or(Span::ZERO);
         if now < last.plus(shortest) {
-            let text = format!("F15: {} is harvested at {now}, though its last slot was {last} and it comes every {} ms", order.url, shortest.0);
+            let text = format!(
+                "F15: {} is harvested at {now}, though its last slot was {last} and it comes every {} ms",
+                order.url, shortest.0
+            );
             self.complaints.push(text);
         }
     }

@@ -165,19 +165,23 @@ impl Simulation {
         Ok(true)
     }
 
-    /// Gives every idle worker an order, as far as there are any; says when to look again.
+    /// Gives every idle worker an order, as far as there are any; says when to look again. Mostly there is one or none: asking for
+    /// few, and for more while all came, spares reading the host queue far ahead.
     async fn reserve_all(&mut self) -> Result<Option<Time>> {
+        let mut wanted = 1;
         loop {
             let idle = self.settings.workers.saturating_sub(self.flights.len());
             if idle == 0 {
                 return Ok(None);
             }
-            let reserved = self.frontier.reserve(idle).await?;
-            if reserved.orders.is_empty() {
-                return Ok(reserved.next);
-            }
+            let reserved = self.frontier.reserve(wanted.min(idle)).await?;
+            wanted = if reserved.orders.len() == wanted { wanted * 2 } else { wanted };
+            let nothing_more = reserved.orders.is_empty() || reserved.next.is_none_or(|next| next > self.now());
             for order in reserved.orders {
                 self.launch(order);
+            }
+            if nothing_more {
+                return Ok(reserved.next);
             }
         }
     }
@@ -263,7 +267,12 @@ fn report(flight: &Flight, rules: &UrlRules, now: Time) -> (Report, Vec<(Capture
         None => {
             let digest = format!("{}#{edition}", order.url);
             let unchanged = order.digest.as_ref() == Some(&digest);
-            Fetch::Answer(AnswerFacts { status: response.status, digest: Some(digest), unchanged, ..AnswerFacts::default() })
+            Fetch::Answer(AnswerFacts {
+                status: response.status,
+                digest: Some(digest),
+                unchanged,
+                ..AnswerFacts::default()
+            })
         }
     };
     let mut report = Report::bare(now, result);
@@ -281,7 +290,8 @@ fn report(flight: &Flight, rules: &UrlRules, now: Time) -> (Report, Vec<(Capture
     };
     let key = CaptureKey { surt: order.url.as_str().to_owned(), time: now };
     report.bytes = 20_000;
-    report.outlinks = response.outlinks.iter().filter_map(|(link, kind)| outlink(link, *kind, &order.url, rules)).collect();
+    report.outlinks =
+        response.outlinks.iter().filter_map(|(link, kind)| outlink(link, *kind, &order.url, rules)).collect();
     (report, vec![(key, capture)])
 }
 

@@ -79,7 +79,10 @@ mod tests {
     #[test]
     fn answers_are_served_as_often_as_said_and_the_last_for_ever() {
         let response = |status, count| Response { status, count, ..Response::default() };
-        let page = Page { url: "http://a/".into(), responses: vec![response(200, 2), response(500, 1), response(404, 1)] };
+        let page = Page {
+            url: "http://a/".into(),
+            responses: vec![response(200, 2), response(500, 1), response(404, 1)],
+        };
         let mut web = Web::new([page]);
         let statuses: Vec<u16> = (0..6).map(|_| web.ask("http://a/").0.status).collect();
         assert_eq!(statuses, [200, 200, 500, 404, 404, 404]);

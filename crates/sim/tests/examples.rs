@@ -5,7 +5,7 @@
 use frontier::Target;
 use frontier::schema::UrlState;
 use policy::catalog::Change;
-use policy::model::{Collection, LinkKind, Limits, Profile, RobotsPolicy, Seed};
+use policy::model::{Collection, Limits, LinkKind, Profile, RobotsPolicy, Seed};
 use policy::scope::Scope;
 use policy::time::Span;
 use sim::web::{Page, Response, Web};
@@ -95,7 +95,10 @@ fn o1_o2_o3_o4_o5_o6_example_1_owners_after_each_harvest() {
     run(async {
         let mut simulation = Simulation::new(web(), Settings::default());
         let declared = [
-            collection("news"), profile("plus one", 1), profile("domain only", 0), seed("faktisk.no", "plus one"),
+            collection("news"),
+            profile("plus one", 1),
+            profile("domain only", 0),
+            seed("faktisk.no", "plus one"),
             seed("vg.no", "domain only"),
         ];
         simulation.frontier.declare(&declared).await.unwrap();
@@ -136,8 +139,12 @@ fn o1_o2_o3_o4_o5_o6_example_1_owners_after_each_harvest() {
 fn o5_f27_example_2_without_off_domain_hops() {
     run(async {
         let mut simulation = Simulation::new(web(), Settings::default());
-        let declared =
-            [collection("news"), profile("domain only", 0), seed("faktisk.no", "domain only"), seed("vg.no", "domain only")];
+        let declared = [
+            collection("news"),
+            profile("domain only", 0),
+            seed("faktisk.no", "domain only"),
+            seed("vg.no", "domain only"),
+        ];
         simulation.frontier.declare(&declared).await.unwrap();
         start(&mut simulation, "faktisk.no").await;
         let owners = owners(&simulation).await;

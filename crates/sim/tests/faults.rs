@@ -62,7 +62,10 @@ impl Storm {
         simulation.frontier.declare(&world.declared()).await.unwrap();
         simulation.frontier.start(&Target::Collection("news".into())).await.unwrap();
         simulation.frontier.start(&Target::Collection("shop".into())).await.unwrap();
-        simulation.store.inject(Faults { conflict: 0.05, undetermined: 0.03, unavailable: 0.02, pause: 0.3 }).unwrap();
+        simulation
+            .store
+            .inject(Faults { conflict: 0.05, undetermined: 0.03, unavailable: 0.02, pause: 0.3 })
+            .unwrap();
         // The world ends some fetches only after a while.
         simulation.clock.advance(Span(1));
         Storm {
@@ -100,9 +103,17 @@ impl Storm {
         let next_end = self.simulation.flights.keys().next().map(|(ends, _)| *ends);
         let step = Span(self.rng.u64(0..3_000) * if self.rng.u32(0..10) == 0 { 3_000 } else { 1 });
         let next = self.simulation.now().plus(step);
-        self.simulation.clock.set(next_end.map_or(next, |ends| if self.rng.bool() { ends.max(self.simulation.now()) } else { next }));
+        self.simulation.clock.set(
+            next_end
+                .map_or(next, |ends| if self.rng.bool() { ends.max(self.simulation.now()) } else { next }),
+        );
         let mut deeds = Vec::new();
-        let landing: Vec<_> = self.simulation.flights.range(..=(self.simulation.now(), u64::MAX)).map(|(key, _)| *key).collect();
+        let landing: Vec<_> = self
+            .simulation
+            .flights
+            .range(..=(self.simulation.now(), u64::MAX))
+            .map(|(key, _)| *key)
+            .collect();
         for key in landing {
             if self.rng.u32(0..4) > 0
                 && let Some(flight) = self.simulation.flights.remove(&key)
@@ -111,7 +122,9 @@ impl Storm {
             }
         }
         let now = self.simulation.now();
-        let (late, still): (Vec<_>, Vec<_>) = std::mem::take(&mut self.hanging).into_iter().partition(|f| f.order.until.plus(Span::minutes(1)) < now);
+        let (late, still): (Vec<_>, Vec<_>) = std::mem::take(&mut self.hanging)
+            .into_iter()
+            .partition(|f| f.order.until.plus(Span::minutes(1)) < now);
         self.hanging = still;
         for flight in late {
             deeds.push(self.landing(flight).await);
@@ -227,14 +240,21 @@ impl Storm {
         self.simulation.store.inject(Faults::default()).unwrap();
         // What is declared may have changed in the same moment, before or after: only what holds for both is checked.
         if !self.world.just_changed {
-            self.simulation.frontier.with_catalog(|catalog| checker.reserved(catalog, &order, now)).await.unwrap();
+            self.simulation
+                .frontier
+                .with_catalog(|catalog| checker.reserved(catalog, &order, now))
+                .await
+                .unwrap();
         }
         self.faults_on();
         self.simulation.launch(order);
     }
 
     fn faults_on(&self) {
-        self.simulation.store.inject(Faults { conflict: 0.05, undetermined: 0.03, unavailable: 0.02, pause: 0.3 }).unwrap();
+        self.simulation
+            .store
+            .inject(Faults { conflict: 0.05, undetermined: 0.03, unavailable: 0.02, pause: 0.3 })
+            .unwrap();
     }
 
     /// `counts`: it was answered and committed.
@@ -298,7 +318,10 @@ impl Storm {
         for collection in ["news", "shop"] {
             let (rows, rest) = self.simulation.frontier.captures(collection, None, 10_000).await.unwrap();
             assert!(rest.is_none());
-            stored.extend(rows.into_iter().map(|(surt, time, row)| ((collection.to_owned(), CaptureKey { surt, time }), row)));
+            stored.extend(
+                rows.into_iter()
+                    .map(|(surt, time, row)| ((collection.to_owned(), CaptureKey { surt, time }), row)),
+            );
         }
         let unheard: Vec<_> = std::mem::take(&mut self.unheard).into_values().collect();
         for (flight, report, captures) in unheard {
@@ -311,10 +334,27 @@ impl Storm {
         }
         let missing: BTreeSet<_> = self.captures.keys().filter(|key| !stored.contains_key(key)).collect();
         let surplus: BTreeSet<_> = stored.keys().filter(|key| !self.captures.contains_key(key)).collect();
-        assert!(missing.is_empty() && surplus.is_empty(), "seed {}: captures missing {missing:?}, surplus {surplus:?}", self.seed);
-        let counted: u64 = self.simulation.frontier.traffic(Time(0)).await.unwrap().iter().map(|row| row.traffic.requests).sum();
+        assert!(
+            missing.is_empty() && surplus.is_empty(),
+            "seed {}: captures missing {missing:?}, surplus {surplus:?}",
+            self.seed
+        );
+        let counted: u64 = self
+            .simulation
+            .frontier
+            .traffic(Time(0))
+            .await
+            .unwrap()
+            .iter()
+            .map(|row| row.traffic.requests)
+            .sum();
         let answered: u64 = u64::try_from(self.captures.len()).unwrap();
-        assert!(counted >= answered && counted <= self.committed + 40, "seed {}: {counted} requests counted, {} seen", self.seed, self.committed);
+        assert!(
+            counted >= answered && counted <= self.committed + 40,
+            "seed {}: {counted} requests counted, {} seen",
+            self.seed,
+            self.committed
+        );
     }
 }
 

@@ -4,7 +4,7 @@ use frontier::Target;
 use frontier::schema::ErrorKind;
 use policy::catalog::Change;
 use policy::model::{
-    Collection, HostGroup, LinkKind, Limits, Politeness, Profile, RobotsPolicy, Seed, Settings,
+    Collection, HostGroup, Limits, LinkKind, Politeness, Profile, RobotsPolicy, Seed, Settings,
 };
 use policy::scope::Scope;
 use policy::time::Span;
@@ -61,7 +61,8 @@ impl World {
         let collections = ["news", "shop"].map(collection).to_vec();
         let profiles = (0..4).map(|n| profile(n, rng)).collect();
         let seeds = SITES.iter().take(4).enumerate().map(|(n, site)| seed(n, site, rng)).collect();
-        let politeness = Politeness { factor: 1.0, min: Span::seconds(1), max: Span::seconds(5), parallel: rng.u32(1..3) };
+        let politeness =
+            Politeness { factor: 1.0, min: Span::seconds(1), max: Span::seconds(5), parallel: rng.u32(1..3) };
         let group = rng.bool().then(|| HostGroup {
             name: "group:one".into(),
             hosts: vec!["b.no".into(), "c.no".into()],
@@ -121,7 +122,9 @@ impl World {
 
     pub(crate) fn target(&self, rng: &mut fastrand::Rng) -> Target {
         match rng.u32(0..3) {
-            0 => Target::Seed { name: self.seeds[rng.usize(0..self.seeds.len())].name.clone(), profiles: None },
+            0 => {
+                Target::Seed { name: self.seeds[rng.usize(0..self.seeds.len())].name.clone(), profiles: None }
+            }
             1 => Target::Profile(self.profiles[rng.usize(0..self.profiles.len())].name.clone()),
             _ => Target::Collection(self.collections[rng.usize(0..2)].name.clone()),
         }
@@ -166,7 +169,8 @@ fn profile(n: usize, rng: &mut fastrand::Rng) -> Profile {
 }
 
 fn seed(n: usize, site: &str, rng: &mut fastrand::Rng) -> Seed {
-    let mut profiles: Vec<String> = (0..rng.usize(1..4)).map(|_| format!("profile {}", rng.usize(0..4))).collect();
+    let mut profiles: Vec<String> =
+        (0..rng.usize(1..4)).map(|_| format!("profile {}", rng.usize(0..4))).collect();
     profiles.sort();
     profiles.dedup();
     Seed { name: format!("seed {n}"), url: format!("https://{site}/"), active: true, profiles }
