@@ -45,8 +45,9 @@ impl Frontier {
         until: Option<Time>,
     ) -> Result<bool> {
         let stripe = self.draw();
+        let writer = &self.cursor.writer();
         let add = self.store.transact_idempotent(|tx| async move {
-            let desk = self.desk(&tx, stripe).await?;
+            let desk = self.desk(&tx, writer, stripe).await?;
             let Some(UrlState::Queued(record)) = desk.state(collection, url.as_str()).await? else {
                 return Ok(false);
             };
@@ -61,8 +62,9 @@ impl Frontier {
     /// Brings a blacklisted URL back into the queue, due now; false if it is not blacklisted.
     pub async fn blacklist_lift(&self, collection: &str, url: &CrawlUrl) -> Result<bool> {
         let stripe = self.draw();
+        let writer = &self.cursor.writer();
         let lift = self.store.transact_idempotent(|tx| async move {
-            let desk = self.desk(&tx, stripe).await?;
+            let desk = self.desk(&tx, writer, stripe).await?;
             let mut arrivals = Arrivals::new();
             let lifted = desk.lift(collection, url, &mut arrivals).await?;
             desk.arrive_all(&arrivals).await?;
@@ -76,8 +78,9 @@ impl Frontier {
         let stripe = self.draw();
         let mut ended = 0;
         loop {
+            let writer = &self.cursor.writer();
             let end = self.store.transact_idempotent(|tx| async move {
-                let desk = self.desk(&tx, stripe).await?;
+                let desk = self.desk(&tx, writer, stripe).await?;
                 let range = BLACKLIST_ENDS.range_before((), (desk.now.0 + 1,));
                 let page = BLACKLIST_ENDS.scan(&tx, &range, BATCH, Order::Forward).await?;
                 let mut arrivals = Arrivals::new();

@@ -86,10 +86,10 @@ impl Ledger {
                     }
                 }
                 (UrlState::Queued(_), None) => {
-                    findings.push(format!("{url} in {collection} is lost from the queue"))
+                    findings.push(format!("{url} in {collection} is lost from the queue"));
                 }
                 (_, Some((_, due))) => {
-                    findings.push(format!("{url} is not queued, but stands there at {due}"))
+                    findings.push(format!("{url} is not queued, but stands there at {due}"));
                 }
                 (_, None) => {}
             }

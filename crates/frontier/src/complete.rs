@@ -53,8 +53,9 @@ impl Frontier {
         let _turn = self.host_turn(&order.unit).await;
         // What an earlier run of this call would have committed.
         let earlier = &parking_lot::Mutex::new(None);
+        let writer = &self.cursor.writer();
         let complete = self.store.transact_idempotent(|tx| async move {
-            let desk = self.desk(&tx, order.lease).await?;
+            let desk = self.desk(&tx, writer, order.lease).await?;
             let Some(host) = desk.release_slot(order).await? else {
                 let before = earlier.lock().clone();
                 return desk.after_release(order, captures, before).await;

@@ -1,9 +1,13 @@
 //! Where the host queue begins.
 //!
 //! An LSM store keeps a tombstone for every entry popped from the head of a queue, and a scan from the table's start walks over all
-//! of them. So scans start here. The cursor never lies behind an entry that exists: whoever puts one moves it back *before*
-//! committing, and a scan moves it forward only if nobody moved it back meanwhile. It lives in memory; a new
-//! process, and now and then a running one (other processes put entries too), starts from the beginning.
+//! of them. So scans start here. The cursor must never lie behind an entry that exists, and a scan does not see the entries of
+//! transactions that are committed after its snapshot. So whoever may put entries registers as a [`Writer`] until its
+//! commit is over, and a scan moves the cursor no further than the earliest entry of any writer that was there at any moment of
+//! the scan. It lives in memory; a new process, and now and then a running one (other processes put entries too), starts
+//! from the beginning. One scan at a time.
+
+use std::collections::HashMap;
 
 use parking_lot::Mutex;
 use policy::time::Time;
@@ -19,43 +23,70 @@ pub(crate) struct Cursor {
 #[derive(Debug, Default)]
 struct State {
     at: Option<Time>,
-    moved_back: u64,
+    /// The earliest entry of each writer whose transaction is not over.
+    writers: HashMap<u64, Option<Time>>,
+    writers_ever: u64,
+    /// The earliest entry of the writers that ended since the last scan began.
+    ended_meanwhile: Option<Time>,
     scans: u32,
 }
 
-/// A scan that began at `from`.
-pub(crate) struct Scan {
-    pub(crate) from: Option<Time>,
-    moved_back: u64,
+/// Somebody whose transaction may put entries, until it is committed or given up.
+#[derive(Debug)]
+pub(crate) struct Writer<'a> {
+    cursor: &'a Cursor,
+    number: u64,
 }
 
 impl Cursor {
-    /// An entry at this time is about to be committed.
-    pub(crate) fn entry_at(&self, time: Time) {
+    pub(crate) fn writer(&self) -> Writer<'_> {
         let mut state = self.state.lock();
-        if state.at.is_some_and(|at| time < at) {
-            state.at = Some(time);
-        }
-        state.moved_back += 1;
+        state.writers_ever += 1;
+        let number = state.writers_ever;
+        state.writers.insert(number, None);
+        Writer { cursor: self, number }
     }
 
-    pub(crate) fn scan(&self) -> Scan {
+    /// A scan begins, at this place. To be called before its snapshot is taken.
+    pub(crate) fn scan(&self) -> Option<Time> {
         let mut state = self.state.lock();
+        state.ended_meanwhile = None;
         state.scans += 1;
         if state.scans >= SCANS_FROM_CURSOR {
             state.scans = 0;
             state.at = None;
         }
-        Scan { from: state.at, moved_back: state.moved_back }
+        state.at
     }
 
-    /// The scan's transaction was committed, and there is nothing before `first`.
-    pub(crate) fn scanned(&self, scan: &Scan, first: Time) {
+    /// The scan's transaction was committed, and in what it saw there is nothing before `first`.
+    pub(crate) fn scanned(&self, first: Time) {
         let mut state = self.state.lock();
-        if state.moved_back == scan.moved_back {
-            state.at = Some(first);
-        }
+        let unseen = state.writers.values().copied().chain([state.ended_meanwhile]).flatten().min();
+        state.at = Some(unseen.map_or(first, |entry| entry.min(first)));
     }
+}
+
+impl Writer<'_> {
+    /// An entry at this time is part of the transaction.
+    pub(crate) fn entry_at(&self, time: Time) {
+        let mut state = self.cursor.state.lock();
+        state.at = state.at.map(|at| at.min(time));
+        let entry = state.writers.entry(self.number).or_default();
+        *entry = earlier(*entry, Some(time));
+    }
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        let mut state = self.cursor.state.lock();
+        let entry = state.writers.remove(&self.number).flatten();
+        state.ended_meanwhile = earlier(state.ended_meanwhile, entry);
+    }
+}
+
+fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    a.into_iter().chain(b).min()
 }
 
 #[cfg(test)]
@@ -63,22 +94,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_forward_only_if_nobody_put_an_entry_meanwhile() {
+    fn moves_no_further_than_the_entries_a_scan_may_have_missed() {
         let cursor = Cursor::default();
-        let scan = cursor.scan();
-        assert_eq!(scan.from, None);
-        cursor.scanned(&scan, Time(100));
-        let scan = cursor.scan();
-        assert_eq!(scan.from, Some(Time(100)));
-        cursor.entry_at(Time(50));
-        cursor.scanned(&scan, Time(200));
-        assert_eq!(cursor.scan().from, Some(Time(50)));
+        assert_eq!(cursor.scan(), None);
+        cursor.scanned(Time(100));
+        let before = cursor.writer();
+        before.entry_at(Time(150));
+        assert_eq!(cursor.scan(), Some(Time(100)));
+        cursor.scanned(Time(200));
+        assert_eq!(cursor.scan(), Some(Time(150)), "not committed when the scan looked");
+        drop(before);
+        cursor.scanned(Time(200));
+        assert_eq!(cursor.scan(), Some(Time(150)), "committed while the scan looked");
+        cursor.scanned(Time(200));
+        assert_eq!(cursor.scan(), Some(Time(200)));
+        cursor.writer().entry_at(Time(50));
+        assert_eq!(cursor.scan(), Some(Time(50)), "an early entry moves it back at once");
     }
 
     #[test]
     fn starts_from_the_beginning_now_and_then() {
         let cursor = Cursor::default();
-        cursor.scanned(&cursor.scan(), Time(100));
-        assert!((0..SCANS_FROM_CURSOR).any(|_| cursor.scan().from.is_none()));
+        cursor.scan();
+        cursor.scanned(Time(100));
+        assert!((0..SCANS_FROM_CURSOR).any(|_| cursor.scan().is_none()));
     }
 }

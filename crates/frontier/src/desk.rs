@@ -8,7 +8,7 @@ use policy::time::Time;
 use policy::url::CrawlUrl;
 use store::{Error, Result, Tx};
 
-use crate::cursor::Cursor;
+use crate::cursor::Writer;
 use crate::declared::Declared;
 use crate::links::LinkTrace;
 use crate::schema::{QUEUE, URLS, UrlState};
@@ -17,7 +17,7 @@ pub(crate) struct Desk<'a> {
     pub(crate) tx: &'a Tx,
     pub(crate) now: Time,
     pub(crate) declared: &'a Declared,
-    pub(crate) cursor: &'a Cursor,
+    pub(crate) cursor: &'a Writer<'a>,
     /// Which stripe of arrivals this transaction locks (see [`crate::hosts`]).
     pub(crate) stripe: u32,
     /// Where decided links are noted, if anybody wants to know.

@@ -122,6 +122,18 @@ impl Desk<'_> {
         }
     }
 
+    /// A slot of the unit was taken: a host on its own that has no other needs no look at its queue until one is freed.
+    pub(crate) async fn settle_taken(&self, unit: &Unit, name: &str, host: &mut Host) -> Result<()> {
+        if host.group.is_some()
+            || *unit != Unit::Host(name.to_owned())
+            || host.slots.has_room(&self.politeness(name))
+        {
+            return self.settle_host(name, host).await;
+        }
+        self.place(unit, &mut host.slots, None)?;
+        HOSTS.put(self.tx, (name,), host)
+    }
+
     /// A slot of the unit was freed: puts the host where it belongs now, and a group too, which the host may have left, or be
     /// leaving, meanwhile.
     pub(crate) async fn settle_freed(&self, unit: &Unit, name: &str, host: &mut Host) -> Result<()> {

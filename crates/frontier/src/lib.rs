@@ -30,7 +30,7 @@ mod why;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use policy::catalog::{Catalog, Change};
 use policy::time::Time;
@@ -50,7 +50,7 @@ pub use start::{Started, Target};
 pub use sweep::Swept;
 pub use why::{Explanation, HostSituation, Situation};
 
-use cursor::Cursor;
+use cursor::{Cursor, Writer};
 use declared::Declared;
 use desk::{Desk, Traces};
 use hosts::STRIPES;
@@ -67,6 +67,8 @@ pub struct Frontier {
     /// Harvests of one unit that finish together commit one after the other, instead of conflicting.
     units: parking_lot::Mutex<HashMap<String, Arc<Mutex<()>>>>,
     rng: parking_lot::Mutex<fastrand::Rng>,
+    /// No lease that ends before this is left.
+    swept_to: AtomicI64,
     tracing: AtomicBool,
     traces: Traces,
 }
@@ -88,6 +90,7 @@ impl Frontier {
             reserving: Mutex::new(()),
             units: parking_lot::Mutex::default(),
             rng: parking_lot::Mutex::new(fastrand::Rng::with_seed(seed)),
+            swept_to: AtomicI64::new(i64::MIN),
             tracing: AtomicBool::new(false),
             traces: Traces::default(),
         }
@@ -127,12 +130,12 @@ impl Frontier {
         Ok(())
     }
 
-    async fn desk<'a>(&'a self, tx: &'a Tx, stripe: u64) -> Result<Desk<'a>> {
+    async fn desk<'a>(&'a self, tx: &'a Tx, cursor: &'a Writer<'a>, stripe: u64) -> Result<Desk<'a>> {
         self.declared.catch_up(tx).await?;
         let stripe = u32::try_from(stripe % u64::from(STRIPES)).unwrap_or(0);
         let traces = self.tracing.load(Ordering::Relaxed).then_some(&self.traces);
         let now = self.clock.now();
-        Ok(Desk { tx, now, declared: &self.declared, cursor: &self.cursor, stripe, traces })
+        Ok(Desk { tx, now, declared: &self.declared, cursor, stripe, traces })
     }
 
     /// From now on, every decided link is noted for [`Frontier::take_traces`]. For simulations: nothing bounds the notes, and a

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use policy::model::Record;
 use policy::time::{Span, Time};
+use policy::url::CrawlUrl;
 use store::table::KeyRange;
 use store::{Order, Result, Tx};
 
 use crate::Frontier;
-use crate::desk::stored_url;
+use crate::desk::{Arrivals, stored_url};
 use crate::schema::{CAPTURES, Capture, HOSTS, Host, QUEUE, URLS, UrlState};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,4 +159,26 @@ async fn row(
         UrlState::Blacklisted(record) => (State::Blacklisted, Some(record)),
     };
     Ok(QueueRow { collection, url, host, state, record })
+}
+
+impl Frontier {
+    /// Moves a queued URL to another due time; false if it is not queued. Moved earlier, it forgets when it was last fetched:
+    /// somebody wants it then, and its schedule (F15) would put it right back.
+    pub async fn move_due(&self, collection: &str, url: &CrawlUrl, due: Time) -> Result<bool> {
+        let stripe = self.draw();
+        let writer = &self.cursor.writer();
+        let shift = self.store.transact_idempotent(|tx| async move {
+            let desk = self.desk(&tx, writer, stripe).await?;
+            let Some(UrlState::Queued(record)) = desk.state(collection, url.as_str()).await? else {
+                return Ok(false);
+            };
+            let last = if due < record.due { None } else { record.last };
+            let old_due = record.due;
+            let mut arrivals = Arrivals::new();
+            desk.requeue(collection, url, old_due, Record { due, last, ..record }, &mut arrivals)?;
+            desk.arrive_all(&arrivals).await?;
+            Ok(true)
+        });
+        shift.await
+    }
 }

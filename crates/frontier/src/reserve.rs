@@ -15,7 +15,6 @@ use policy::url::CrawlUrl;
 use store::{Durability, Order as ScanOrder, Result};
 
 use crate::Frontier;
-use crate::cursor::Scan;
 use crate::desk::{Arrivals, Desk, stored_url};
 use crate::hosts::Unit;
 use crate::ports::Order;
@@ -46,25 +45,25 @@ impl Frontier {
     /// Up to `wanted` orders whose time has come.
     pub async fn reserve(&self, wanted: usize) -> Result<Reserved> {
         let _one_at_a_time = self.reserving.lock().await;
+        let from = self.cursor.scan();
+        let writer = &self.cursor.writer();
         let reserve = self.store.transact_idempotent(|tx| async move {
             tx.set_durability(Durability::Relaxed);
             // New numbers for every run: one that was committed without our hearing of it keeps its own until they run out.
             let leases: Vec<u64> = (0..wanted).map(|_| self.draw()).collect();
-            let desk = self.desk(&tx, self.draw()).await?;
-            let scan = self.cursor.scan();
-            let (reserved, first) = desk.reserve_units(&leases, &scan).await?;
-            Ok((reserved, scan, first))
+            let desk = self.desk(&tx, writer, self.draw()).await?;
+            desk.reserve_units(&leases, from).await
         });
-        let (reserved, scan, first) = reserve.await?;
-        self.cursor.scanned(&scan, first);
+        let (reserved, first) = reserve.await?;
+        self.cursor.scanned(first);
         Ok(reserved)
     }
 }
 
 impl Desk<'_> {
     /// Also returns where the host queue begins.
-    async fn reserve_units(&self, leases: &[u64], scan: &Scan) -> Result<(Reserved, Time)> {
-        let from = scan.from.map_or(i64::MIN, |time| time.0);
+    async fn reserve_units(&self, leases: &[u64], from: Option<Time>) -> Result<(Reserved, Time)> {
+        let from = from.map_or(i64::MIN, |time| time.0);
         let range = HOST_QUEUE.range_from((), (from,));
         let page =
             HOST_QUEUE.scan(self.tx, &range, leases.len() + IDLE_UNITS_MAX, ScanOrder::Forward).await?;
@@ -111,7 +110,7 @@ impl Desk<'_> {
             return Ok(None);
         };
         let order = self.take_slot(unit, &name, &mut host, picked, lease).await?;
-        self.settle_host(&name, &mut host).await?;
+        self.settle_taken(unit, &name, &mut host).await?;
         Ok(Some(order))
     }
 
@@ -130,23 +129,32 @@ impl Desk<'_> {
 
     /// Goes through the host's due URLs until one is to be harvested.
     async fn pick(&self, name: &str, host: &mut Host, arrivals: &mut Arrivals) -> Result<Option<Picked>> {
-        let range = QUEUE.range_from((name,), (name, host.head.0));
-        let limit = EVALUATIONS_MAX + host.slots.taken.len();
-        let page = QUEUE.scan(self.tx, &range, limit, ScanOrder::Forward).await?;
-        for ((_, due, collection, url), ()) in page.rows {
-            if Time(due) > self.now {
-                break;
-            }
-            if host.is_in_flight(&collection, &url) {
-                continue;
-            }
-            let url = stored_url(&url)?;
-            let Some(UrlState::Queued(record)) = self.state(&collection, url.as_str()).await? else {
-                let text = format!("{url} is in the queue of {name}, but its record is not");
-                return Err(store::Error::Corrupt(text));
-            };
-            if let Some(plan) = self.judge(&collection, &url, &record, arrivals)? {
-                return Ok(Some(Picked { collection, url, record, plan }));
+        let mut rest = Some(QUEUE.range_from((name,), (name, host.head.0)));
+        let mut looked_at = 0;
+        while let Some(range) = rest.take()
+            && looked_at < EVALUATIONS_MAX
+        {
+            // Nearly always the first that is not in flight is the one.
+            let page = QUEUE
+                .scan(self.tx, &range, host.slots.taken.len() + 1 + looked_at, ScanOrder::Forward)
+                .await?;
+            rest = page.rest;
+            for ((_, due, collection, url), ()) in page.rows {
+                if Time(due) > self.now {
+                    return Ok(None);
+                }
+                looked_at += 1;
+                if host.is_in_flight(&collection, &url) {
+                    continue;
+                }
+                let url = stored_url(&url)?;
+                let Some(UrlState::Queued(record)) = self.state(&collection, url.as_str()).await? else {
+                    let text = format!("{url} is in the queue of {name}, but its record is not");
+                    return Err(store::Error::Corrupt(text));
+                };
+                if let Some(plan) = self.judge(&collection, &url, &record, arrivals)? {
+                    return Ok(Some(Picked { collection, url, record, plan }));
+                }
             }
         }
         Ok(None)

@@ -52,8 +52,9 @@ impl Frontier {
         let mut changed = 0;
         for batch in pairs.chunks(BATCH) {
             let stripe = self.draw();
+            let writer = &self.cursor.writer();
             let start = self.store.transact_idempotent(|tx| async move {
-                let desk = self.desk(&tx, stripe).await?;
+                let desk = self.desk(&tx, writer, stripe).await?;
                 let mut arrivals = Arrivals::new();
                 let mut changed = 0;
                 for (seed, collection) in batch {

@@ -1,12 +1,14 @@
 //! What nobody else comes by to clean up: leases that ran out (F6), blacklistings that ended (F21), and, on request, the
 //! URLs of what was deleted.
 
+use std::sync::atomic::Ordering;
+
 use policy::Rule;
 use policy::evaluate::{Verdict, evaluate};
 use policy::schedule::politeness_delay;
 use policy::time::Time;
 use store::table::KeyRange;
-use store::{Order, Result};
+use store::{Order as ScanOrder, Result};
 
 use crate::Frontier;
 use crate::desk::{Desk, stored_url};
@@ -26,23 +28,30 @@ pub struct Swept {
 impl Frontier {
     /// Takes back what is past its lease and brings back what is past its blacklisting. Cheap where there is nothing.
     pub async fn sweep(&self) -> Result<Swept> {
-        let now = self.clock.now();
-        Ok(Swept { leases: self.take_back(now).await?, blacklistings: self.end_blacklistings().await? })
+        // No lease is given that ends before the moment it is given: what was swept once stays swept.
+        let (from, now) = (self.swept_to.load(Ordering::Relaxed), self.clock.now());
+        let leases = self.take_back(from, now).await?;
+        self.swept_to.store(now.0, Ordering::Relaxed);
+        Ok(Swept { leases, blacklistings: self.end_blacklistings().await? })
     }
 
     /// For a process that has the store to itself: whatever is reserved now was reserved by a process that is gone.
     pub async fn recover(&self) -> Result<usize> {
-        self.take_back(Time(i64::MAX - 1)).await
+        self.take_back(i64::MIN, Time(i64::MAX - 1)).await
     }
 
-    async fn take_back(&self, up_to: Time) -> Result<usize> {
+    async fn take_back(&self, from: i64, up_to: Time) -> Result<usize> {
         let stripe = self.draw();
         let mut taken_back = 0;
         loop {
+            let writer = &self.cursor.writer();
             let take = self.store.transact_idempotent(|tx| async move {
-                let desk = self.desk(&tx, stripe).await?;
-                let range = LEASES.range_before((), (up_to.0 + 1,));
-                let page = LEASES.scan(&tx, &range, BATCH, Order::Forward).await?;
+                let desk = self.desk(&tx, writer, stripe).await?;
+                let range = KeyRange {
+                    from: LEASES.range_from((), (from,)).from,
+                    ..LEASES.range_before((), (up_to.0 + 1,))
+                };
+                let page = LEASES.scan(&tx, &range, BATCH, ScanOrder::Forward).await?;
                 for ((until, lease), (unit, host)) in &page.rows {
                     LEASES.delete(&tx, (*until, *lease))?;
                     desk.free_lease(&Unit::parse(unit), host, *lease).await?;
@@ -65,8 +74,9 @@ impl Frontier {
         let mut rest = Some(URLS.range(()));
         while let Some(range) = rest {
             let range = &range;
+            let writer = &self.cursor.writer();
             let sweep = self.store.transact_idempotent(|tx| async move {
-                let desk = self.desk(&tx, stripe).await?;
+                let desk = self.desk(&tx, writer, stripe).await?;
                 desk.sweep_range(range).await
             });
             let (count, next) = sweep.await?;
@@ -96,7 +106,7 @@ impl Desk<'_> {
     }
 
     async fn sweep_range(&self, range: &KeyRange) -> Result<(usize, Option<KeyRange>)> {
-        let page = URLS.scan(self.tx, range, BATCH, Order::Forward).await?;
+        let page = URLS.scan(self.tx, range, BATCH, ScanOrder::Forward).await?;
         let mut removed = 0;
         for ((collection, url), state) in page.rows {
             let UrlState::Queued(record) = state else { continue };

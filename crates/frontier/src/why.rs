@@ -53,7 +53,8 @@ impl Frontier {
     /// For one collection, or for each.
     pub async fn why(&self, url: &CrawlUrl, collection: Option<&str>) -> Result<Vec<Explanation>> {
         let tx = self.store.begin().await?;
-        let desk = self.desk(&tx, 0).await?;
+        let writer = &self.cursor.writer();
+        let desk = self.desk(&tx, writer, 0).await?;
         let mut names: Vec<String> = match collection {
             Some(name) => vec![name.to_owned()],
             None => desk.catalog().collections().map(|collection| collection.name.clone()).collect(),

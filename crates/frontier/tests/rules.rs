@@ -506,6 +506,27 @@ fn f16_an_operator_blacklists_and_lifts() {
 }
 
 #[test]
+fn f15_f21_an_operator_moves_a_url_to_another_time() {
+    both(|b| async move {
+        b.declare(basic()).await;
+        b.start("news").await;
+        let target = url("https://a.no/");
+        b.answer(&b.next().await, 200, &[]).await;
+        b.pass(Span::hours(1));
+        assert!(b.frontier.move_due("news", &target, b.clock.now()).await.unwrap());
+        b.sound().await;
+        b.answer(&b.next().await, 200, &[]).await;
+        let later = b.clock.now().plus(Span::days(9));
+        assert!(b.frontier.move_due("news", &target, later).await.unwrap());
+        b.pass(Span::days(8));
+        assert!(b.reserve(1).await.is_empty());
+        b.pass(Span::days(1));
+        assert_eq!(b.next().await.due, later);
+        assert!(!b.frontier.move_due("news", &url("https://nobody.no/"), later).await.unwrap());
+    });
+}
+
+#[test]
 fn f17_dns_failure_backs_off_the_whole_host_and_keeps_the_order() {
     both(|b| async move {
         b.declare(basic()).await;

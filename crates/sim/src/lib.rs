@@ -4,9 +4,11 @@
 //! tests, where it makes everything go wrong that can, and checks after every step what must never break. Everything random
 //! comes from one seed: the same seed gives the same run, step by step.
 
+mod answer;
 mod check;
 mod clock;
 mod generate;
+mod harvest;
 mod interleave;
 mod run;
 pub mod web;
@@ -14,5 +16,6 @@ pub mod web;
 pub use check::Checker;
 pub use clock::VirtualClock;
 pub use generate::generate;
+pub use harvest::Harvest;
 pub use interleave::interleave;
-pub use run::{Flight, Harvest, Settings, Simulation};
+pub use run::{Flight, Settings, Simulation};

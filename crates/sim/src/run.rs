@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use frontier::ports::{AnswerFacts, CaptureKey, Clock, Fetch, Order, Outlink, Report};
-use frontier::schema::{Capture, ErrorKind};
-use frontier::{Completed, Frontier, LinkTrace};
+use frontier::ports::{CaptureKey, Clock, Order, Report};
+use frontier::schema::{Capture, HOST_QUEUE};
+use frontier::{Completed, Frontier};
 use policy::catalog::Catalog;
 use policy::time::{Span, Time};
-use policy::url::{CrawlUrl, UrlRules, normalise};
+use policy::url::UrlRules;
 use store::{Result, Store};
 
+use crate::answer::report;
 use crate::clock::VirtualClock;
+use crate::harvest::Harvest;
 use crate::web::{Response, Web};
 
 #[derive(Clone, Debug)]
@@ -45,30 +47,6 @@ pub struct Flight {
     pub response: Response,
     /// Which of the page's answers it is: the same one again is unchanged.
     pub edition: usize,
-}
-
-/// A committed harvest.
-#[derive(Clone, Debug)]
-pub struct Harvest {
-    pub collection: String,
-    pub url: String,
-    pub host: String,
-    pub seed: String,
-    pub due: Time,
-    pub began: Time,
-    pub ended: Time,
-    /// None: no answer.
-    pub status: Option<u16>,
-    /// Why there was no answer.
-    pub error: Option<ErrorKind>,
-    pub unchanged: bool,
-    /// When the URL comes again; none: it left the queue.
-    pub next_due: Option<Time>,
-    /// The profiles on whose behalf it was harvested.
-    pub profiles: Vec<String>,
-    pub added: u64,
-    /// How its links were decided, where the settings ask for it.
-    pub links: Vec<LinkTrace>,
 }
 
 pub struct Simulation {
@@ -174,16 +152,26 @@ impl Simulation {
             if idle == 0 {
                 return Ok(None);
             }
+            let head = self.host_queue_head().await?;
+            if head.is_none_or(|at| at > self.now()) {
+                return Ok(head);
+            }
             let reserved = self.frontier.reserve(wanted.min(idle)).await?;
             wanted = if reserved.orders.len() == wanted { wanted * 2 } else { wanted };
-            let nothing_more = reserved.orders.is_empty() || reserved.next.is_none_or(|next| next > self.now());
+            if reserved.orders.is_empty() {
+                return Ok(reserved.next);
+            }
             for order in reserved.orders {
                 self.launch(order);
             }
-            if nothing_more {
-                return Ok(reserved.next);
-            }
         }
+    }
+
+    /// When the first host can next be used: a look that costs a fraction of a reservation in vain.
+    async fn host_queue_head(&self) -> Result<Option<Time>> {
+        let tx = self.store.begin().await?;
+        let first = HOST_QUEUE.first(&tx, &HOST_QUEUE.range(())).await?;
+        Ok(first.map(|((at, _), ())| Time(at)))
     }
 
     /// Nothing queued: only a blacklisting with an end could bring something back.
@@ -216,29 +204,8 @@ impl Simulation {
 
     pub fn note(&mut self, flight: &Flight, report: &Report, completed: &Completed) {
         let Completed::Done(summary) = completed else { return };
-        let (status, error, unchanged) = match &report.result {
-            Fetch::Answer(facts) => (Some(facts.status), None, facts.unchanged),
-            Fetch::NoAnswer(kind) => (None, Some(*kind), false),
-            Fetch::DnsFailed => (None, Some(ErrorKind::Dns), false),
-            Fetch::RobotsDenied { .. } => (None, Some(ErrorKind::Robots), false),
-        };
         let links = if self.settings.trace_links { self.frontier.take_traces() } else { Vec::new() };
-        self.harvests.push(Harvest {
-            collection: flight.order.collection.clone(),
-            url: flight.order.url.as_str().to_owned(),
-            host: flight.order.host.clone(),
-            seed: flight.order.seed.clone(),
-            due: flight.order.due,
-            began: flight.began,
-            ended: report.at,
-            status,
-            error,
-            unchanged,
-            next_due: summary.next_due,
-            profiles: flight.order.plan.profiles.clone(),
-            added: summary.added,
-            links,
-        });
+        self.harvests.push(Harvest::of(flight, report, summary, links));
     }
 
     /// What the fetcher and the archive would say of it.
@@ -256,45 +223,4 @@ impl Simulation {
         self.frontier = Frontier::new(self.store.clone(), Arc::clone(&self.clock) as Arc<dyn Clock>, seed);
         self.frontier.recover().await
     }
-}
-
-fn report(flight: &Flight, rules: &UrlRules, now: Time) -> (Report, Vec<(CaptureKey, Capture)>) {
-    let Flight { order, response, edition, .. } = flight;
-    let result = match response.error {
-        Some(ErrorKind::Dns) => Fetch::DnsFailed,
-        Some(ErrorKind::Robots) => Fetch::RobotsDenied { until: now.plus(Span::days(1)) },
-        Some(kind) => Fetch::NoAnswer(kind),
-        None => {
-            let digest = format!("{}#{edition}", order.url);
-            let unchanged = order.digest.as_ref() == Some(&digest);
-            Fetch::Answer(AnswerFacts {
-                status: response.status,
-                digest: Some(digest),
-                unchanged,
-                ..AnswerFacts::default()
-            })
-        }
-    };
-    let mut report = Report::bare(now, result);
-    report.response_time = response.delay;
-    let Fetch::Answer(facts) = &report.result else { return (report, Vec::new()) };
-    let capture = Capture {
-        url: order.url.as_str().to_owned(),
-        file: "simulated".to_owned(),
-        offset: order.lease,
-        length: 1,
-        status: facts.status,
-        mime: "text/html".to_owned(),
-        digest: facts.digest.clone().unwrap_or_default(),
-        revisit: facts.unchanged,
-    };
-    let key = CaptureKey { surt: order.url.as_str().to_owned(), time: now };
-    report.bytes = 20_000;
-    report.outlinks =
-        response.outlinks.iter().filter_map(|(link, kind)| outlink(link, *kind, &order.url, rules)).collect();
-    (report, vec![(key, capture)])
-}
-
-fn outlink(link: &str, kind: policy::model::LinkKind, base: &CrawlUrl, rules: &UrlRules) -> Option<Outlink> {
-    normalise(link, Some(base), rules).ok().map(|url| Outlink { url, kind })
 }

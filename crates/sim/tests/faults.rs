@@ -24,7 +24,7 @@ const STEPS: usize = 150;
 /// One thing that happens at a moment; those of one step happen at the same time.
 enum Deed {
     Reserve(usize),
-    Land(Flight, Report, Vec<(CaptureKey, Capture)>),
+    Land(Box<Landing>),
     Declare(Change),
     Start(Target),
     Sweep,
@@ -33,8 +33,15 @@ enum Deed {
 
 enum Done {
     Reserved(Result<Reserved, Error>),
-    Landed(Flight, Report, Vec<(CaptureKey, Capture)>, Result<Completed, Error>),
+    Landed(Box<Landing>, Result<Completed, Error>),
     Other,
+}
+
+/// A fetch that ends, with what it brought.
+struct Landing {
+    flight: Flight,
+    report: Report,
+    captures: Vec<(CaptureKey, Capture)>,
 }
 
 struct Storm {
@@ -50,7 +57,7 @@ struct Storm {
     /// Captures that must be there.
     captures: BTreeMap<(String, CaptureKey), Capture>,
     /// Commits nobody heard of.
-    unheard: HashMap<u64, (Flight, Report, Vec<(CaptureKey, Capture)>)>,
+    unheard: HashMap<u64, Box<Landing>>,
 }
 
 impl Storm {
@@ -152,7 +159,7 @@ impl Storm {
         // nobody was asked anything, there is none.
         let mut done = self.all_at_once(deeds);
         done.sort_by_key(|done| match done {
-            Done::Landed(_, report, ..) if asked_nobody(report) => 0,
+            Done::Landed(landing, _) if asked_nobody(&landing.report) => 0,
             Done::Reserved(_) => 1,
             _ => 2,
         });
@@ -165,7 +172,7 @@ impl Storm {
         // Reading what is declared may be made to fail, too.
         loop {
             if let Ok((report, captures)) = self.simulation.report(&flight).await {
-                return Deed::Land(flight, report, captures);
+                return Deed::Land(Box::new(Landing { flight, report, captures }));
             }
         }
     }
@@ -176,9 +183,10 @@ impl Storm {
             let doing: Pin<Box<dyn Future<Output = Done> + '_>> = Box::pin(async move {
                 match deed {
                     Deed::Reserve(wanted) => Done::Reserved(frontier.reserve(wanted).await),
-                    Deed::Land(flight, report, captures) => {
-                        let completed = frontier.complete(&flight.order, &report, &captures).await;
-                        Done::Landed(flight, report, captures, completed)
+                    Deed::Land(landing) => {
+                        let Landing { flight, report, captures } = &*landing;
+                        let completed = frontier.complete(&flight.order, report, captures).await;
+                        Done::Landed(landing, completed)
                     }
                     Deed::Declare(change) => {
                         let _ = frontier.declare(&[change]).await;
@@ -218,19 +226,27 @@ impl Storm {
                 }
             }
             Done::Reserved(Err(_)) | Done::Other => {}
-            Done::Landed(flight, report, captures, Ok(Completed::Done(_))) => {
-                let answered = matches!(&report.result, Fetch::Answer(facts) if facts.status < 500 && facts.status != 429);
-                self.landed(&flight, &report, answered);
-                self.count(&flight, &report, captures);
+            Done::Landed(landing, completed) => self.landing_over(landing, &completed),
+        }
+    }
+
+    fn landing_over(&mut self, landing: Box<Landing>, completed: &Result<Completed, Error>) {
+        match completed {
+            Ok(Completed::Done(_)) => {
+                let result = &landing.report.result;
+                let answered =
+                    matches!(result, Fetch::Answer(facts) if facts.status < 500 && facts.status != 429);
+                self.landed(&landing.flight, &landing.report, answered);
+                self.count(&landing);
             }
             // Its host has been given to others since.
-            Done::Landed(flight, _, _, Ok(Completed::LeaseLost)) => self.checker.lost(&flight.order),
-            Done::Landed(flight, report, captures, Err(Error::Undetermined(_))) => {
-                self.landed(&flight, &report, false);
-                self.unheard.insert(flight.order.lease, (flight, report, captures));
+            Ok(Completed::LeaseLost) => self.checker.lost(&landing.flight.order),
+            Err(Error::Undetermined(_)) => {
+                self.landed(&landing.flight, &landing.report, false);
+                self.unheard.insert(landing.flight.order.lease, landing);
             }
             // Not committed: the worker tries no more, and the lease runs out.
-            Done::Landed(flight, report, ..) => self.landed(&flight, &report, false),
+            Err(_) => self.landed(&landing.flight, &landing.report, false),
         }
     }
 
@@ -265,10 +281,11 @@ impl Storm {
         self.checker.landed(&flight.order, self.simulation.now(), counts);
     }
 
-    fn count(&mut self, flight: &Flight, report: &Report, captures: Vec<(CaptureKey, Capture)>) {
-        self.committed += u64::from(!asked_nobody(report));
-        for (key, capture) in captures {
-            let again = self.captures.insert((flight.order.collection.clone(), key), capture);
+    fn count(&mut self, landing: &Landing) {
+        self.committed += u64::from(!asked_nobody(&landing.report));
+        for (key, capture) in &landing.captures {
+            let key = (landing.flight.order.collection.clone(), key.clone());
+            let again = self.captures.insert(key, capture.clone());
             assert!(again.is_none(), "seed {}: two harvests have the same capture", self.seed);
         }
     }
@@ -324,12 +341,13 @@ impl Storm {
             );
         }
         let unheard: Vec<_> = std::mem::take(&mut self.unheard).into_values().collect();
-        for (flight, report, captures) in unheard {
-            let happened = captures.iter().any(|(key, capture)| {
-                stored.get(&(flight.order.collection.clone(), key.clone())) == Some(capture)
-            });
-            if happened {
-                self.count(&flight, &report, captures);
+        for landing in unheard {
+            let collection = &landing.flight.order.collection;
+            let stored = |(key, capture): &(CaptureKey, Capture)| {
+                stored.get(&(collection.clone(), key.clone())) == Some(capture)
+            };
+            if landing.captures.iter().any(stored) {
+                self.count(&landing);
             }
         }
         let missing: BTreeSet<_> = self.captures.keys().filter(|key| !stored.contains_key(key)).collect();

@@ -1,0 +1,58 @@
+use frontier::ports::{Fetch, Report};
+use frontier::schema::ErrorKind;
+use frontier::{LinkTrace, Summary};
+use policy::time::Time;
+
+use crate::run::Flight;
+
+/// A committed harvest.
+#[derive(Clone, Debug)]
+pub struct Harvest {
+    pub collection: String,
+    pub url: String,
+    pub host: String,
+    pub seed: String,
+    pub due: Time,
+    pub began: Time,
+    pub ended: Time,
+    /// None: no answer.
+    pub status: Option<u16>,
+    /// Why there was no answer.
+    pub error: Option<ErrorKind>,
+    pub unchanged: bool,
+    /// When the URL comes again; none: it left the queue.
+    pub next_due: Option<Time>,
+    /// The profiles on whose behalf it was harvested.
+    pub profiles: Vec<String>,
+    pub added: u64,
+    /// How its links were decided, where the settings ask for it.
+    pub links: Vec<LinkTrace>,
+}
+
+impl Harvest {
+    pub(crate) fn of(flight: &Flight, report: &Report, summary: &Summary, links: Vec<LinkTrace>) -> Harvest {
+        let (status, error, unchanged) = match &report.result {
+            Fetch::Answer(facts) => (Some(facts.status), None, facts.unchanged),
+            Fetch::NoAnswer(kind) => (None, Some(*kind), false),
+            Fetch::DnsFailed => (None, Some(ErrorKind::Dns), false),
+            Fetch::RobotsDenied { .. } => (None, Some(ErrorKind::Robots), false),
+        };
+        let order = &flight.order;
+        Harvest {
+            collection: order.collection.clone(),
+            url: order.url.as_str().to_owned(),
+            host: order.host.clone(),
+            seed: order.seed.clone(),
+            due: order.due,
+            began: flight.began,
+            ended: report.at,
+            status,
+            error,
+            unchanged,
+            next_due: summary.next_due,
+            profiles: order.plan.profiles.clone(),
+            added: summary.added,
+            links,
+        }
+    }
+}
