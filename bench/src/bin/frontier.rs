@@ -13,7 +13,7 @@ use frontier::ports::{AnswerFacts, CaptureKey, Clock, Fetch, Order, Outlink, Rep
 use frontier::schema::Capture;
 use frontier::{Completed, Frontier, Target};
 use policy::catalog::Change;
-use policy::model::{Collection, LinkKind, Limits, Politeness, Profile, RobotsPolicy, Seed, Settings};
+use policy::model::{Collection, Limits, LinkKind, Politeness, Profile, RobotsPolicy, Seed, Settings};
 use policy::scope::{Scope, Within};
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
@@ -36,7 +36,10 @@ impl Clock for BenchClock {
 fn url(n: u64, hosts: u64) -> Result<CrawlUrl> {
     // Neighbours are on different hosts, as the links of a page are.
     let (host, page) = (n % hosts, n / hosts);
-    Ok(CrawlUrl::from_normal(format!("https://host{host:06}.example{:03}.org/section/page-{page:08}", host % 500))?)
+    Ok(CrawlUrl::from_normal(format!(
+        "https://host{host:06}.example{:03}.org/section/page-{page:08}",
+        host % 500
+    ))?)
 }
 
 fn declared() -> Vec<Change> {
@@ -123,7 +126,8 @@ impl Rig {
             if !reserved.orders.is_empty() {
                 return Ok(reserved.orders);
             }
-            let next = reserved.next.map_or(self.clock.now().0 + 1, |next| next.0.max(self.clock.now().0 + 1));
+            let next =
+                reserved.next.map_or(self.clock.now().0 + 1, |next| next.0.max(self.clock.now().0 + 1));
             self.clock.0.store(next, Ordering::Relaxed);
         }
     }

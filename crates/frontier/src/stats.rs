@@ -12,6 +12,9 @@ use crate::desk::Desk;
 use crate::ports::{Fetch, Order, Report};
 use crate::schema::{CONTRACT, ErrorKind, Lateness, TRAFFIC, Traffic};
 
+/// Rows per key: enough that harvests of one domain seldom meet, few enough that rows do not outnumber harvests.
+const STRIPES: u32 = 8;
+
 pub(crate) const BUCKET: Span = Span::hours(1);
 
 /// The beginning of the time bucket.
@@ -29,13 +32,13 @@ impl Desk<'_> {
             let late = report.at.since(order.due);
             let on_time = late <= self.catalog().settings().on_time;
             for profile in &order.plan.profiles {
-                let key = (profile.as_str(), hour, domain, self.stripe);
+                let key = (profile.as_str(), hour, domain, self.stripe % STRIPES);
                 let mut row = CONTRACT.get(self.tx, key).await?.unwrap_or_default();
                 row.add(late, on_time);
                 CONTRACT.put(self.tx, key, &row)?;
             }
         }
-        let key = (hour, domain, self.stripe);
+        let key = (hour, domain, self.stripe % STRIPES);
         let mut row = TRAFFIC.get(self.tx, key).await?.unwrap_or_default();
         row.add(order, report, summary);
         TRAFFIC.put(self.tx, key, &row)

@@ -1,8 +1,27 @@
 //! The command line, in one definition: help and errors come from here.
 
+mod declared;
+mod look;
+mod report;
+mod simulate;
+mod things;
+mod value;
+
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+
+pub(crate) use declared::{
+    CollectionCommand, GroupCommand, NamesArgs, ProfileCommand, SameCommand, SeedCommand, SwitchedCommand,
+};
+pub(crate) use look::{
+    BlacklistArgs, BlacklistCommand, BlacklistList, HostsArgs, QueueArgs, QueueCommand, StartArgs, StateArg,
+    UrlArgs, WhyArgs,
+};
+pub(crate) use report::{ContractBy, PrintArgs, ReportArgs, ReportCommand};
+pub(crate) use simulate::SimulateArgs;
+pub(crate) use things::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
+pub(crate) use value::DataDir;
 
 /// A continuous, polite, crash-proof web harvester.
 #[derive(Debug, Parser)]
@@ -14,6 +33,59 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Check config files, learn how they are written, and apply them
+    #[command(subcommand, arg_required_else_help = true)]
+    Config(ConfigCommand),
+    /// Add, list, show, switch and delete seeds: where to start
+    #[command(subcommand, arg_required_else_help = true)]
+    Seed(SeedCommand),
+    /// Add, list, show, switch and delete profiles: how to harvest
+    #[command(subcommand, arg_required_else_help = true)]
+    Profile(ProfileCommand),
+    /// Add, list, show, switch and delete collections: what belongs together
+    #[command(subcommand, arg_required_else_help = true)]
+    Collection(CollectionCommand),
+    /// Add, list, show and delete groups of hosts that share one politeness slot
+    #[command(subcommand, arg_required_else_help = true)]
+    HostGroup(GroupCommand),
+    /// Start a seed, a profile or a collection as a new run; all if none is named
+    #[command(
+        after_help = "Examples:\n  skurd start\n  skurd start --collection news\n  skurd start --profile daily
+  skurd start --seed https://vg.no/ --profile weekly"
+    )]
+    Start(StartArgs),
+    /// List the URLs that are known, with their state
+    #[command(after_help = "Examples:\n  skurd queue --limit 20\n  skurd queue --host vg.no --state queued
+  skurd queue --collection news --state blacklisted --json")]
+    Queue(QueueArgs),
+    /// List the hosts that have URLs, and when each can next be asked
+    #[command(after_help = "Examples:\n  skurd hosts --limit 20\n  skurd hosts --busy --json")]
+    Hosts(HostsArgs),
+    /// List the blacklist, add to it, lift from it
+    #[command(after_help = "Examples:\n  skurd blacklist --collection news
+  skurd blacklist add https://vg.no/trap/ --reason 'endless calendar' --for 7d
+  skurd blacklist lift https://vg.no/trap/")]
+    Blacklist(BlacklistArgs),
+    /// Explain why a URL is, or is not, harvested: every rule that decides
+    #[command(
+        after_help = "Examples:\n  skurd why https://vg.no/sport\n  skurd why https://vg.no/ --collection news --json"
+    )]
+    Why(WhyArgs),
+    /// Report on lateness, domains, errors, and what politeness allows
+    #[command(subcommand, arg_required_else_help = true)]
+    Report(ReportCommand),
+    /// See in seconds what a config would harvest in a month: the real frontier on a virtual clock
+    ///
+    /// Nothing is fetched and nothing is stored. Shows when each URL is harvested, the load of each host, how well each profile's
+    /// frequency is kept, and what is asked of hosts beyond their politeness.
+    #[command(after_help = "Examples:\n  skurd simulate config.yaml --for 30d
+  skurd simulate config.yaml --for 30d --urls 10000 --svg timeline.svg
+  skurd simulate config.yaml --web web.yaml --for 3d --start vg.no@0 --start nrk.no@2d --links
+  skurd simulate config.yaml --for 1w --json | jq 'select(.event == \"feasibility\" and (.feasible | not))'")]
+    Simulate(Box<SimulateArgs>),
+    /// Turn seed lists of other tools into seeds
+    #[command(subcommand, arg_required_else_help = true)]
+    Import(ImportCommand),
     /// Look after the store of a data directory
     #[command(subcommand, arg_required_else_help = true)]
     Store(StoreCommand),
@@ -23,8 +95,8 @@ pub(crate) enum Command {
 pub(crate) enum StoreCommand {
     /// Read every row of a data directory's store and say whether it is sound
     ///
-    /// Checks the lock, the format, the checksums of all blocks, the order of keys and the size limits. Nothing
-    /// is changed. Exits with 0 if all is well, 1 if not, 2 if the command line is wrong.
+    /// Checks the lock, the format, the checksums of all blocks, the order of keys and the size limits, and that
+    /// what the tables say of URLs, hosts and the blacklist fits together. Nothing is changed. Exits with 0 if all is well, 1 if not, 2 if the command line is wrong.
     #[command(
         after_help = "Examples:\n  skurd store check ./skurd-data\n  skurd store check ./skurd-data --json"
     )]
@@ -35,4 +107,88 @@ pub(crate) enum StoreCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Read a config file and explain everything that is wrong with it
+    ///
+    /// Every problem is told with its line and column and with what would be right. Nothing is changed. Exits with
+    /// 0 if the file is good, 1 if not, 2 if the command line is wrong.
+    #[command(
+        after_help = "Examples:\n  skurd config check config.yaml\n  skurd config check config.yaml --json"
+    )]
+    Check {
+        /// The config file
+        file: PathBuf,
+        /// Print one JSON object per problem, or one that counts what is declared
+        #[arg(long)]
+        json: bool,
+    },
+    /// Declare everything a config file says, in effect at once
+    ///
+    /// The file is checked first. What has changed since is replaced, what is the same is left alone; with `--prune`,
+    /// what the file does not have is deleted. Nothing is started: see `skurd start`.
+    #[command(
+        after_help = "Examples:\n  skurd config apply config.yaml\n  skurd config apply config.yaml --prune --data /srv/skurd"
+    )]
+    Apply {
+        /// The config file
+        file: PathBuf,
+        #[command(flatten)]
+        data: DataDir,
+        /// Delete what the file does not have
+        #[arg(long)]
+        prune: bool,
+        /// Print one JSON object per kind of thing
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the JSON Schema of config files, for editors
+    #[command(after_help = "Examples:\n  skurd config schema > skurd.schema.json
+  # then, as the first line of config.yaml:
+  # yaml-language-server: $schema=skurd.schema.json")]
+    Schema,
+    /// Print a commented config that has every key
+    #[command(after_help = "Examples:\n  skurd config example > config.yaml\n  skurd config example | less")]
+    Example,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImportCommand {
+    /// One URL or domain a line; `#` begins a comment
+    ///
+    /// `vg.no` becomes `https://vg.no/`. What follows the URL on its line is kept as a note.
+    #[command(after_help = "Examples:\n  skurd import urls domains.txt --profile daily >> config.yaml
+  skurd import urls domains.txt --profile daily --profile weekly --json
+  skurd import urls domains.txt --profile daily --data ./skurd-data")]
+    Urls(ImportArgs),
+    /// Heritrix 3: seeds.txt or crawler-beans.cxml
+    ///
+    /// Bare hosts become http URLs, as they do in Heritrix. SURT directives (`+http://(no,vg,`) are not seeds: they
+    /// are skipped, and the pattern for the profile's `include` that says the same is told.
+    #[command(after_help = "Examples:\n  skurd import heritrix seeds.txt --profile daily
+  skurd import heritrix crawler-beans.cxml --profile daily")]
+    Heritrix(ImportArgs),
+    /// Veidemann: config objects in YAML, JSON or JSON lines
+    ///
+    /// Objects of kind seed become seeds, with the name of their crawlEntity and their labels as a note.
+    #[command(after_help = "Examples:\n  veidemannctl get seed -o yaml > seeds.yaml
+  skurd import veidemann seeds.yaml --profile daily")]
+    Veidemann(ImportArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ImportArgs {
+    /// The file to read; `-` is standard input
+    pub(crate) file: PathBuf,
+    /// A profile the seeds get (repeatable)
+    #[arg(long = "profile", value_name = "NAME", required = true)]
+    pub(crate) profiles: Vec<String>,
+    /// Declare the seeds in this data directory instead of printing them
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Print one JSON object per seed instead of YAML; with --data, the counts
+    #[arg(long)]
+    pub(crate) json: bool,
 }

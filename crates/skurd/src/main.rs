@@ -1,7 +1,15 @@
 //! The `skurd` binary: parse the arguments, resolve them, run the command, say what happened.
 
 mod args;
+mod clock;
 mod commands;
+mod config;
+mod hint;
+mod import;
+mod output;
+mod plot;
+mod session;
+mod simulate;
 
 use std::process::ExitCode;
 

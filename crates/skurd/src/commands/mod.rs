@@ -1,11 +1,43 @@
+mod apply;
+mod blacklist;
+mod config;
+mod declared;
+mod hosts;
+mod import;
+mod queue;
+mod report;
+mod simulate;
+mod start;
 mod store;
+mod why;
 
 use anyhow::Result;
 
-use crate::args::{Args, Command, StoreCommand};
+use crate::args::{Args, Command, ConfigCommand, ImportCommand, StoreCommand};
+use crate::import as list;
 
 pub(crate) fn run(args: Args) -> Result<()> {
     match args.command {
+        Command::Config(ConfigCommand::Check { file, json }) => config::check(&file, json),
+        Command::Config(ConfigCommand::Apply { file, data, prune, json }) => {
+            apply::run(&file, &data.dir, prune, json)
+        }
+        Command::Config(ConfigCommand::Schema) => config::schema(),
+        Command::Config(ConfigCommand::Example) => config::example(),
+        Command::Import(ImportCommand::Urls(args)) => import::run(&args, list::urls),
+        Command::Import(ImportCommand::Heritrix(args)) => import::run(&args, list::heritrix),
+        Command::Import(ImportCommand::Veidemann(args)) => import::run(&args, list::veidemann),
+        Command::Seed(command) => declared::seed(command),
+        Command::Profile(command) => declared::profile(command),
+        Command::Collection(command) => declared::collection(command),
+        Command::HostGroup(command) => declared::group(command),
+        Command::Start(args) => start::run(&args),
+        Command::Queue(args) => queue::run(&args),
+        Command::Hosts(args) => hosts::run(&args),
+        Command::Blacklist(args) => blacklist::run(&args),
+        Command::Why(args) => why::run(&args),
+        Command::Report(command) => report::run(&command),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Store(StoreCommand::Check { dir, json }) => store::check(&dir, json),
     }
 }

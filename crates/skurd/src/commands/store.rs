@@ -1,39 +1,64 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::json;
 use store::{CheckReport, Options, Store};
 
+use crate::config::counted;
+use crate::session::{Session, stdout};
+
+/// Findings that are told; the rest is counted.
+const FINDINGS_TOLD_MAX: usize = 100;
+
 pub(crate) fn check(dir: &Path, as_json: bool) -> Result<()> {
-    let store = Store::open_existing(dir, &Options::default())?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let report =
-        runtime.block_on(store.check()).with_context(|| format!("{} is not sound", dir.display()))?;
-    let mut out = std::io::stdout().lock();
+    let session = Session::with(Store::open_existing(dir, &Options::default())?)?;
+    let not_sound = || format!("{} is not sound", dir.display());
+    let report = session.wait(session.frontier.store().check()).with_context(not_sound)?;
+    let findings = session.wait(session.frontier.audit()).with_context(not_sound)?.findings;
+    let mut out = stdout();
     match as_json {
-        true => print_json(&mut out, &report)?,
-        false => print_table(&mut out, dir, &report)?,
+        true => print_json(&mut out, &report, &findings)?,
+        false => print_table(&mut out, &report, &findings)?,
+    }
+    if !findings.is_empty() {
+        out.flush()?;
+        bail!(
+            "{} is not sound: {} between its tables",
+            dir.display(),
+            counted(findings.len(), "contradiction")
+        );
+    }
+    if !as_json {
+        let rows: u64 = report.tables.values().map(|size| size.rows).sum();
+        writeln!(out, "{} is sound: {rows} rows in {} tables", dir.display(), report.tables.len())?;
     }
     out.flush()?;
     Ok(())
 }
 
-fn print_json(out: &mut impl Write, report: &CheckReport) -> Result<()> {
+fn print_json(out: &mut impl Write, report: &CheckReport, findings: &[String]) -> Result<()> {
     for (table, size) in &report.tables {
         writeln!(out, "{}", json!({ "table": table, "rows": size.rows, "bytes": size.bytes }))?;
+    }
+    for finding in findings {
+        writeln!(out, "{}", json!({ "finding": finding }))?;
     }
     Ok(())
 }
 
-fn print_table(out: &mut impl Write, dir: &Path, report: &CheckReport) -> Result<()> {
+fn print_table(out: &mut impl Write, report: &CheckReport, findings: &[String]) -> Result<()> {
     if !report.tables.is_empty() {
         writeln!(out, "{:>5}  {:>14}  {:>16}", "table", "rows", "bytes")?;
     }
     for (table, size) in &report.tables {
         writeln!(out, "{table:>5}  {:>14}  {:>16}", size.rows, size.bytes)?;
     }
-    let rows: u64 = report.tables.values().map(|size| size.rows).sum();
-    writeln!(out, "{} is sound: {rows} rows in {} tables", dir.display(), report.tables.len())?;
+    for finding in findings.iter().take(FINDINGS_TOLD_MAX) {
+        writeln!(out, "{finding}")?;
+    }
+    if findings.len() > FINDINGS_TOLD_MAX {
+        writeln!(out, "… and {} more", findings.len() - FINDINGS_TOLD_MAX)?;
+    }
     Ok(())
 }

@@ -1,0 +1,86 @@
+//! Reports over what was harvested, and over what can be.
+
+use std::path::PathBuf;
+
+use clap::{Subcommand, ValueEnum};
+use policy::time::Span;
+
+use super::value::{self, DataDir};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReportCommand {
+    /// How late harvests were, and what is overdue now
+    ///
+    /// Percentiles are upper bounds, exact to a power of two. A harvest counts as on time by `on_time` of the
+    /// settings. The plot shows the share on time over time.
+    #[command(
+        after_help = "Examples:\n  skurd report contract\n  skurd report contract --since 1d --by domain --json
+  skurd report contract --since 30d --plot contract.svg"
+    )]
+    Contract {
+        #[command(flatten)]
+        report: ReportArgs,
+        /// What a row stands for
+        #[arg(long, default_value = "profile")]
+        by: ContractBy,
+    },
+    /// Requests, statuses, bytes, what changed, errors and response times of each domain
+    ///
+    /// The plot shows requests over time by kind of answer.
+    #[command(
+        after_help = "Examples:\n  skurd report domains --limit 20\n  skurd report domains --since 1d --json
+  skurd report domains --plot domains.svg"
+    )]
+    Domains(ReportArgs),
+    /// Failed requests and error statuses by kind and domain
+    ///
+    /// The plot shows errors over time by kind.
+    #[command(after_help = "Examples:\n  skurd report errors --since 1d\n  skurd report errors --json
+  skurd report errors --plot errors.svg")]
+    Errors(ReportArgs),
+    /// Hosts that are asked for more than their politeness allows
+    ///
+    /// Sets the harvests a day that frequencies add up to against those that delays leave room for. Reads the whole
+    /// queue. The plot shows the load of the most loaded hosts.
+    #[command(
+        after_help = "Examples:\n  skurd report feasibility\n  skurd report feasibility --limit 10 --json
+  skurd report feasibility --plot feasibility.svg"
+    )]
+    Feasibility {
+        #[command(flatten)]
+        data: DataDir,
+        #[command(flatten)]
+        print: PrintArgs,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ContractBy {
+    Profile,
+    Domain,
+    Hour,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// How far back
+    #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = value::duration)]
+    pub(crate) since: Span,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PrintArgs {
+    /// Print at most so many rows
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Print one JSON object per row
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Draw it too, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+}

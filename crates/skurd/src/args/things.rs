@@ -1,0 +1,137 @@
+//! What can be said of a seed, profile, collection or host group when it is added.
+
+use policy::model::RobotsPolicy;
+use policy::scope::Pattern;
+use policy::time::Span;
+
+use super::value::{self, DataDir, Delay, WithinArg};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SeedArgs {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// Where to start, with its scheme
+    pub(crate) url: String,
+    /// How it is harvested (repeatable)
+    #[arg(long = "profile", value_name = "NAME", required = true)]
+    pub(crate) profiles: Vec<String>,
+    /// Its name; the URL in normal form if none
+    #[arg(long, value_parser = value::seed_name)]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) add: AddArgs,
+}
+
+/// For things that have a switch.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AddArgs {
+    /// Add it switched off
+    #[arg(long)]
+    pub(crate) inactive: bool,
+    /// Replace the one of the same name
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CollectionArgs {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    #[arg(value_parser = value::name)]
+    pub(crate) name: String,
+    /// How its requests introduce themselves
+    #[arg(long, value_name = "TEXT", value_parser = value::line)]
+    pub(crate) user_agent: Option<String>,
+    /// What the names of its WARC files begin with
+    #[arg(long, value_name = "TEXT", value_parser = value::file_prefix)]
+    pub(crate) warc_prefix: Option<String>,
+    /// Keep its pages out of the link index
+    #[arg(long)]
+    pub(crate) no_index: bool,
+    #[command(flatten)]
+    pub(crate) add: AddArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProfileArgs {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    #[arg(value_parser = value::name)]
+    pub(crate) name: String,
+    /// Where its harvests belong
+    #[arg(long, value_name = "NAME")]
+    pub(crate) collection: String,
+    /// How often each URL is harvested
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) every: Span,
+    /// How many times each URL is harvested in a run; for ever if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) length: Option<u32>,
+    /// A URL that no page has linked to for this long is dropped
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) ttl: Option<Span>,
+    /// Whether robots.txt is obeyed
+    #[arg(long, value_name = "obey|ignore|as:AGENT", default_value = "obey", value_parser = value::robots)]
+    pub(crate) robots: RobotsPolicy,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) add: AddArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ScopeArgs {
+    /// How far around the seed
+    #[arg(long, default_value = "domain")]
+    pub(crate) within: WithinArg,
+    /// Links from the seed; no limit if not given
+    #[arg(long, value_name = "N")]
+    pub(crate) max_depth: Option<u32>,
+    /// Links that are followed after leaving the seed's domain
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) off_domain_hops: u32,
+    /// Take images, styles, scripts and frames only where pages are taken
+    #[arg(long)]
+    pub(crate) no_requisites: bool,
+    /// Taken in although not within: host:, prefix: or regex: (repeatable)
+    #[arg(long, value_name = "PATTERN", value_parser = value::pattern)]
+    pub(crate) include: Vec<Pattern>,
+    /// Never taken in (repeatable)
+    #[arg(long, value_name = "PATTERN", value_parser = value::pattern)]
+    pub(crate) exclude: Vec<Pattern>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LimitArgs {
+    /// Errors in a row after which a URL is blacklisted
+    #[arg(long, value_name = "N")]
+    pub(crate) max_errors: Option<u32>,
+    /// Not-founds in a row after which a URL is blacklisted
+    #[arg(long, value_name = "N")]
+    pub(crate) max_not_found: Option<u32>,
+    /// How long that lasts; until somebody lifts it if not given
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) blacklist_for: Option<Span>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct GroupArgs {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    #[arg(value_parser = value::group_name)]
+    pub(crate) name: String,
+    /// A host of the group, `www.` or not, without scheme and port (repeatable)
+    #[arg(long = "host", value_name = "HOST", required = true, value_parser = value::host)]
+    pub(crate) hosts: Vec<String>,
+    /// Between two requests to the group; the rest is as in the settings
+    #[arg(long, value_name = "MIN[..MAX]", value_parser = value::delay)]
+    pub(crate) delay: Option<Delay>,
+    /// Simultaneous requests
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) parallel: Option<u32>,
+    /// Replace the one of the same name
+    #[arg(long)]
+    pub(crate) replace: bool,
+}

@@ -1,0 +1,120 @@
+//! How the config file is described: one description for reading, for suggestions, for the JSON Schema and for
+//! the commented example, so that they cannot drift apart. The description itself is in [`super::tables`].
+
+/// A map with fixed keys.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// As messages call one of it: `profile`.
+    pub(crate) name: &'static str,
+    pub(crate) keys: &'static [Key],
+}
+
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) need: Need,
+    /// One or two sentences, for schema and example.
+    pub(crate) doc: &'static str,
+    /// A good value in YAML on one line, for hints and example; empty where the keys below make it up.
+    pub(crate) example: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    Required,
+    /// Required unless this other key is there.
+    RequiredUnless(&'static str),
+    /// May be left out, and then means this; the text is YAML.
+    Default(&'static str),
+    /// May be left out or null: there is none.
+    Optional,
+    /// May be left out or null: nothing of it is given.
+    Empty,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Bool,
+    Duration {
+        zero: bool,
+    },
+    Size {
+        max: u64,
+    },
+    Count {
+        min: u32,
+        max: u32,
+    },
+    /// A number that is not negative, with a fraction.
+    Factor,
+    Text(TextRule),
+    Choice(&'static [&'static str]),
+    /// One of these words, or a map.
+    ChoiceOr(&'static [&'static str], &'static Table),
+    Table(&'static Table),
+    /// A map with exactly one of the keys.
+    OneOf(&'static Table),
+    List {
+        of: &'static Kind,
+        min: usize,
+    },
+    /// Header names and their values.
+    Headers,
+}
+
+/// What a text must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextRule {
+    /// One line that is not empty.
+    Line,
+    Name {
+        bytes_max: usize,
+    },
+    Url,
+    Host,
+    /// A host, or `*.host` for its subdomains too.
+    HostPattern,
+    /// A name that no host can have.
+    GroupName,
+    Regex,
+    /// The beginning of a file name.
+    FilePrefix,
+}
+
+impl Table {
+    pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+}
+
+impl Kind {
+    /// As a message names it: "wants …".
+    pub(crate) fn wanted(&self) -> &'static str {
+        match self {
+            Kind::Bool => "yes or no",
+            Kind::Duration { .. } => "a duration",
+            Kind::Size { .. } => "a size",
+            Kind::Count { .. } => "a whole number",
+            Kind::Factor => "a number",
+            Kind::Text(rule) => rule.wanted(),
+            Kind::Choice(_) => "one word",
+            Kind::ChoiceOr(..) => "one word or a map",
+            Kind::Table(_) | Kind::OneOf(_) | Kind::Headers => "a map",
+            Kind::List { .. } => "a list",
+        }
+    }
+}
+
+impl TextRule {
+    pub(crate) fn wanted(self) -> &'static str {
+        match self {
+            TextRule::Line => "a text",
+            TextRule::Name { .. } | TextRule::GroupName => "a name",
+            TextRule::Url => "a URL",
+            TextRule::Host | TextRule::HostPattern => "a host",
+            TextRule::Regex => "a regular expression",
+            TextRule::FilePrefix => "the beginning of a file name",
+        }
+    }
+}

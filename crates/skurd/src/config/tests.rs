@@ -1,0 +1,279 @@
+//! The description, the reader, the schema and the example agree; what is read is what was written.
+
+use std::collections::BTreeSet;
+
+use policy::model::RobotsPolicy;
+use policy::scope::{Pattern, Within};
+use policy::time::Span;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::keys::{Kind, Need, Table};
+use super::tables::ROOT;
+use super::yaml::Documents;
+use super::*;
+
+fn good(text: &str) -> Declared {
+    parse("c.yaml", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The example as JSON, which is YAML too.
+fn example_json() -> Value {
+    let text = example();
+    let node = Documents::new(&text).next(&mut Problems::new()).unwrap().unwrap();
+    json_of(&node)
+}
+
+/// Every key of the description, as a path of names.
+fn paths(table: &Table, above: &str, found: &mut BTreeSet<String>) {
+    for key in table.keys {
+        let path = format!("{above}/{}", key.name);
+        if let Some(table) = inner(&key.kind) {
+            paths(table, &path, found);
+        }
+        found.insert(path);
+    }
+}
+
+fn inner(kind: &Kind) -> Option<&'static Table> {
+    match kind {
+        Kind::Table(table) | Kind::OneOf(table) | Kind::ChoiceOr(_, table) => Some(*table),
+        Kind::List { of, .. } => inner(of),
+        _ => None,
+    }
+}
+
+/// Every key of a JSON value, and of a schema's properties, as the same paths.
+fn keys_of(value: &Value, above: &str, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => map.iter().for_each(|(key, value)| {
+            found.insert(format!("{above}/{key}"));
+            keys_of(value, &format!("{above}/{key}"), found);
+        }),
+        Value::Array(items) => items.iter().for_each(|item| keys_of(item, above, found)),
+        _ => {}
+    }
+}
+
+fn properties_of(schema: &Value, above: &str, found: &mut BTreeSet<String>) {
+    if let Some(properties) = schema["properties"].as_object() {
+        for (key, schema) in properties {
+            assert!(schema["description"].as_str().is_some_and(|text| text.ends_with('.')), "{above}/{key}");
+            found.insert(format!("{above}/{key}"));
+            properties_of(schema, &format!("{above}/{key}"), found);
+        }
+    }
+    let inside = schema["anyOf"].as_array().into_iter().flatten().chain(schema.get("items"));
+    inside.for_each(|schema| properties_of(schema, above, found));
+}
+
+#[test]
+fn i3_schema_and_example_have_every_key() {
+    let (mut described, mut in_schema, mut in_example) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    paths(&ROOT, "", &mut described);
+    properties_of(&schema(), "", &mut in_schema);
+    keys_of(&example_json(), "", &mut in_example);
+    in_example.retain(|path| !path.contains("/headers/"));
+    assert_eq!(described, in_schema);
+    assert_eq!(described, in_example);
+    assert!(described.len() > 60, "{}", described.len());
+}
+
+#[test]
+fn i3_the_example_is_good_by_reader_and_schema() {
+    let declared = good(&example());
+    assert_eq!((declared.collections.len(), declared.profiles.len(), declared.seeds.len()), (2, 3, 2));
+    assert_eq!((declared.groups.len(), declared.hosts.len()), (1, 1));
+    let schema = schema();
+    assert!(jsonschema::draft202012::meta::is_valid(&schema));
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    let errors: Vec<String> = validator.iter_errors(&example_json()).map(|error| error.to_string()).collect();
+    assert_eq!(errors, Vec::<String>::new());
+}
+
+#[test]
+fn i3_the_schema_refuses_what_the_reader_refuses() {
+    let validator = jsonschema::draft202012::new(&schema()).unwrap();
+    let table = [
+        ("/settings/recheck", "30"),
+        ("/settings/recheck", "1h1d"),
+        ("/settings/rechek", "1h"),
+        ("/settings/politeness/parallel", "0"),
+        ("/collections/0/active", "perhaps"),
+        ("/collections/0/headers", "[]"),
+        ("/profiles/0/every", "{}"),
+        ("/profiles/0/length", "0"),
+        ("/profiles/0/robots", "{like: x}"),
+        ("/profiles/0/scope/within", "planet"),
+        ("/profiles/0/scope/schemes", "[]"),
+        ("/profiles/0/scope/exclude", "[{prefix: a, host: b.no}]"),
+        ("/profiles/0/limits/max_bytes", "1G"),
+        ("/seeds/0/url", "vg.no"),
+        ("/seeds/0/profiles", "[]"),
+        ("/host_groups/0/name", "vg.no"),
+    ];
+    for (pointer, text) in table {
+        let mut config = example_json();
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        let text = text.to_owned();
+        let node = Documents::new(&text).next(&mut Problems::new()).unwrap().unwrap();
+        config.pointer_mut(parent).unwrap()[key] = json_of(&node);
+        assert!(!validator.is_valid(&config), "{pointer}: {text}");
+        assert!(parse("c", config.to_string().as_bytes()).is_err(), "{pointer}: {text}");
+    }
+}
+
+/// All keys with a default, at their default, as YAML on one line.
+fn defaults(table: &Table) -> String {
+    let given = table.keys.iter().filter_map(|key| match (key.need, &key.kind) {
+        (Need::Default(default), _) => Some(format!("{}: {default}", key.name)),
+        (Need::Optional, kind) if !matches!(kind, Kind::Text(_)) => Some(format!("{}: none", key.name)),
+        (Need::Optional, _) => Some(format!("{}: ~", key.name)),
+        (Need::Empty, Kind::Table(table)) => Some(format!("{}: {{{}}}", key.name, defaults(table))),
+        _ => None,
+    });
+    given.collect::<Vec<String>>().join(", ")
+}
+
+fn defaults_of(section: &str) -> String {
+    defaults(inner(&ROOT.key(section).unwrap().kind).unwrap())
+}
+
+#[test]
+fn i3_every_default_is_the_real_one() {
+    let short = good(
+        "collections: [{name: c}]\nprofiles: [{name: p, collection: c, every: 1d}]\n\
+         seeds: [{url: https://vg.no/, profiles: [p]}]\nhost_groups: [{name: 'g:', hosts: [a.no]}]\nhosts: [{host: b.no}]",
+    );
+    let long = format!(
+        "settings: {{{}}}\ncollections: [{{name: c, {}}}]\nprofiles: [{{name: p, collection: c, every: 1d, {}}}]\n\
+         seeds: [{{url: https://vg.no/, profiles: [p], {}}}]\nhost_groups: [{{name: 'g:', hosts: [a.no], {}}}]\n\
+         hosts: [{{host: b.no, {}}}]",
+        defaults_of("settings"),
+        defaults_of("collections"),
+        defaults_of("profiles"),
+        defaults_of("seeds"),
+        defaults_of("host_groups"),
+        defaults_of("hosts"),
+    );
+    assert!(long.contains("max_header_bytes: 256KiB"), "{long}");
+    assert_eq!(good(&long), short);
+}
+
+/// Takes each key out of the example in turn (a switch is turned off instead): what is declared must change.
+#[test]
+fn i3_every_key_has_an_effect() {
+    let whole = good(&example_json().to_string());
+    let mut pointers = Vec::new();
+    pointers_of(&example_json(), "", &mut pointers);
+    let mut tried = 0;
+    for pointer in pointers {
+        let key = pointer.rsplit('/').next().unwrap();
+        // Required, or the same with and without where the example stands.
+        if ["name", "extends", "collection", "collections", "profiles", "host"].contains(&key) {
+            continue;
+        }
+        let mut config = example_json();
+        let (parent, _) = pointer.rsplit_once('/').unwrap();
+        let Some(Value::Object(map)) = config.pointer_mut(parent) else { continue };
+        match map[key].as_str() {
+            Some("yes") => drop(map.insert(key.to_owned(), Value::from("no"))),
+            _ => drop(map.remove(key)),
+        }
+        let Ok(changed) = parse("c", config.to_string().as_bytes()) else { continue };
+        assert_ne!(changed, whole, "{pointer}");
+        tried += 1;
+    }
+    assert!(tried > 50, "{tried}");
+}
+
+fn pointers_of(value: &Value, above: &str, found: &mut Vec<String>) {
+    let children: Vec<(String, &Value)> = match value {
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), value)).collect(),
+        Value::Array(items) => items.iter().enumerate().map(|(at, item)| (at.to_string(), item)).collect(),
+        _ => return,
+    };
+    for (key, value) in children {
+        let path = format!("{above}/{key}");
+        pointers_of(value, &path, found);
+        found.push(path);
+    }
+}
+
+#[test]
+fn i3_profiles_inherit_key_by_key() {
+    let declared = good(
+        "collections: [{name: c}, {name: d}]\n\
+         profiles:\n\
+         - {name: grandchild, extends: child, length: none, scope: {include: []}}\n\
+         - {name: child, extends: base, every: 1w, scope: {max_depth: 3}, limits: {max_bytes: 1MB}}\n\
+         - {name: base, collection: c, every: 1d, length: 5, active: no, robots: {as: b},\n   \
+            scope: {within: host, include: [{regex: x}]}, limits: {max_errors: 1}}\n",
+    );
+    let names: Vec<&str> = declared.profiles.iter().map(|profile| profile.name.as_str()).collect();
+    assert_eq!(names, ["grandchild", "child", "base"]);
+    let [grandchild, child, base] = &declared.profiles[..] else { panic!() };
+    assert_eq!((child.every, child.length, child.active), (Span::days(7), Some(5), false));
+    assert_eq!(
+        (child.scope.within, child.scope.max_depth, base.scope.max_depth),
+        (Within::Host, Some(3), None)
+    );
+    assert_eq!((child.limits.max_errors, child.limits.max_bytes), (1, 1_000_000));
+    assert_eq!(child.robots, RobotsPolicy::ObeyAs("b".to_owned()));
+    assert_eq!(child.scope.include, [Pattern::regex("x").unwrap()]);
+    assert_eq!(
+        (grandchild.length, grandchild.scope.include.len(), grandchild.scope.max_depth),
+        (None, 0, Some(3))
+    );
+    assert_eq!(grandchild.collection, "c");
+}
+
+#[test]
+fn i3_hosts_and_urls_are_taken_in_the_spelling_of_urls() {
+    let declared = good(
+        "settings: {session_ids: [sid], politeness: {min: 2s}}\ncollections: [{name: 2024}]\n\
+         profiles: [{name: no, collection: '2024', every: 1d}]\n\
+         seeds: [{url: 'HTTPS://VG.no?sid=1', profiles: [no]}]\n\
+         host_groups: [{name: my group, hosts: [WWW.Blåbær.no, '[::1]']}]\n\
+         hosts: [{host: vg.no, politeness: {max: 5s}}]",
+    );
+    assert_eq!(declared.seeds[0].name, "https://vg.no/");
+    assert_eq!(declared.seeds[0].url, "HTTPS://VG.no?sid=1");
+    assert_eq!(declared.groups[0].hosts, ["xn--blbr-roah.no", "[::1]"]);
+    assert_eq!(declared.hosts[0].1.min, Span::seconds(2));
+    assert_eq!(declared.hosts[0].1.max, Span::seconds(5));
+    assert_eq!(declared.into_changes().len(), 6);
+}
+
+#[test]
+fn i3_anchors_and_aliases_work() {
+    let declared = good(
+        "collections: [{name: c}]\nprofiles: [{name: p, collection: c, every: &d 1d, ttl: *d}]\n\
+         seeds:\n- {url: https://a.no/, profiles: &p [p]}\n- {url: https://b.no/, profiles: *p}",
+    );
+    assert_eq!(declared.profiles[0].ttl, Some(Span::days(1)));
+    assert_eq!(declared.seeds[1].profiles, ["p"]);
+}
+
+proptest! {
+    #[test]
+    fn i3_no_bytes_are_too_much(bytes: Vec<u8>) {
+        let _ = parse("c", &bytes);
+    }
+
+    /// The example with one piece of it replaced: whatever comes of it, it comes in order and on single lines.
+    #[test]
+    fn i3_a_broken_example_is_explained(from in 0..6000usize, len in 0..40usize, with in "[ \\t\\n:,\\[\\]{}&*!'\"#a-z0-9-]{0,12}") {
+        let text: Vec<char> = example().chars().collect();
+        let from = from.min(text.len());
+        let to = (from + len).min(text.len());
+        let broken: String = text[..from].iter().chain(&with.chars().collect::<Vec<char>>()).chain(&text[to..]).collect();
+        if let Err(error) = parse("c", broken.as_bytes()) {
+            prop_assert!(error.problems.is_sorted());
+            for problem in &error.problems {
+                prop_assert!(!problem.what.contains('\n') && !problem.hint.contains('\n'), "{problem:?}");
+                prop_assert!(!problem.hint.is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! A data directory opened for one command: its frontier, and a runtime to wait for it with.
+
+use std::io::{BufWriter, StdoutLock, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Error, Result};
+use frontier::Frontier;
+use frontier::ports::Clock;
+use frontier::schema::URLS;
+use policy::catalog::Catalog;
+use policy::url::{CrawlUrl, UrlRules, normalise};
+use store::table::KeyRange;
+use store::{OpenError, Options, Store};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::clock::SystemClock;
+use crate::config::{Data, TextRule, read_text};
+use crate::hint::{hinted, unknown};
+
+/// Rows read at once: memory stays the same however long a listing is.
+pub(crate) const PAGE_ROWS: usize = 1000;
+
+pub(crate) struct Session {
+    pub(crate) frontier: Frontier,
+    runtime: Runtime,
+}
+
+impl Session {
+    /// For commands that look: a directory without a store is an error.
+    pub(crate) fn open(dir: &Path) -> Result<Session> {
+        Session::with(Store::open_existing(dir, &Options::default()).map_err(|error| explain(dir, error))?)
+    }
+
+    /// For commands that declare: makes the store if it is not there.
+    pub(crate) fn create(dir: &Path) -> Result<Session> {
+        Session::with(Store::open(dir, &Options::default())?)
+    }
+
+    pub(crate) fn with(store: Store) -> Result<Session> {
+        let clock = Arc::new(SystemClock);
+        let seed = clock.now().0.unsigned_abs() ^ (u64::from(std::process::id()) << 44);
+        let runtime = Builder::new_current_thread().enable_time().build()?;
+        Ok(Session { frontier: Frontier::new(store, clock, seed), runtime })
+    }
+
+    pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
+    /// Looks at what is declared.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Catalog) -> T) -> Result<T> {
+        Ok(self.wait(self.frontier.with_catalog(look))?)
+    }
+
+    /// A URL as the store spells it.
+    pub(crate) fn url(&self, text: &str) -> Result<CrawlUrl> {
+        let rules = self.look(|catalog| catalog.url_rules().clone())?;
+        parse_url(text, &rules)
+    }
+
+    /// The collection by that name, declared or with URLs that are left of it.
+    pub(crate) fn collection(&self, name: &str) -> Result<()> {
+        let left = self.collections_with_urls()?;
+        self.look(|catalog| {
+            let is_there = catalog.collection(name).is_some() || left.iter().any(|other| other == name);
+            match is_there {
+                true => Ok(()),
+                false => Err(unknown("collection", name, catalog.collections().map(|c| c.name.as_str()))),
+            }
+        })?
+    }
+
+    /// The collections that have URLs, declared or not, without reading all of them.
+    pub(crate) fn collections_with_urls(&self) -> Result<Vec<String>> {
+        self.wait(async {
+            let tx = self.frontier.store().begin().await?;
+            let mut names: Vec<String> = Vec::new();
+            let mut range = URLS.range(());
+            while let Some(((name, _), _)) = URLS.first(&tx, &range).await? {
+                range = KeyRange { from: URLS.range((name.as_str(),)).to, to: range.to };
+                names.push(name);
+            }
+            Ok(names)
+        })
+    }
+}
+
+/// Data goes here, in large pieces.
+pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
+    BufWriter::with_capacity(64 << 10, std::io::stdout().lock())
+}
+
+/// What is no data goes to standard error.
+pub(crate) fn note(text: &str) -> Result<()> {
+    Ok(writeln!(std::io::stderr().lock(), "{text}")?)
+}
+
+pub(crate) fn parse_url(text: &str, rules: &UrlRules) -> Result<CrawlUrl> {
+    match read_text(text, TextRule::Url, rules) {
+        Ok(Data::Url { given, .. }) => Ok(normalise(&given, None, rules)?),
+        Ok(_) => Err(hinted("this is not a URL", URL_HINT)),
+        Err(wrong) => {
+            Err(hinted(wrong.what, if wrong.hint.is_empty() { URL_HINT.to_owned() } else { wrong.hint }))
+        }
+    }
+}
+
+const URL_HINT: &str = "a URL like `https://vg.no/`";
+
+fn explain(dir: &Path, error: OpenError) -> Error {
+    let missing = match &error {
+        OpenError::NotAStore(_) => true,
+        OpenError::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
+        _ => false,
+    };
+    match missing {
+        true => {
+            hinted(error.to_string(), format!("`skurd config apply FILE --data {}` makes one", dir.display()))
+        }
+        false => error.into(),
+    }
+}

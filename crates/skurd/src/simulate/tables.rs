@@ -1,0 +1,185 @@
+//! Load, contract, feasibility and link decisions as tables for people.
+
+use std::io::{self, Write};
+
+use frontier::{FeasibilityRow, LinkTrace};
+use policy::Rule;
+use policy::time::Span;
+
+use crate::config::print_duration;
+use crate::output::{Column, Table, left, percent_text, rate_text, right};
+use crate::simulate::forecast::Forecast;
+use crate::simulate::ledger::Ledger;
+use crate::simulate::text::{number, rounded, short};
+
+/// Hosts and warnings shown unless all are asked for.
+const ROWS_SHOWN: usize = 20;
+
+pub(crate) fn write_hosts(out: &mut impl Write, ledger: &Ledger, all: bool) -> io::Result<()> {
+    const COLUMNS: [Column; 7] = [
+        left("host"),
+        right("requests"),
+        right("failed"),
+        right("busy"),
+        right("mean/h"),
+        right("peak/h"),
+        right("polite/h"),
+    ];
+    let elapsed = ledger.grid.length;
+    let mut hosts: Vec<_> = ledger.hosts.iter().collect();
+    hosts.sort_by(|(a, x), (b, y)| y.requests.cmp(&x.requests).then_with(|| a.cmp(b)));
+    let shown = if all { hosts.len() } else { ROWS_SHOWN };
+    let row = |(name, load): &(&String, &crate::simulate::load::HostLoad)| {
+        let group = load.group.as_ref().map_or_else(String::new, |group| format!(" ({group})"));
+        vec![
+            format!("{name}{group}"),
+            number(load.requests),
+            number(load.failures),
+            percent_text(load.busy_share(elapsed)),
+            rate_text(load.mean_per_hour(elapsed)),
+            number(load.peak_per_hour),
+            rounded(load.limit_per_hour()),
+        ]
+    };
+    writeln!(
+        out,
+        "Load per host (busy: asked, or left in peace after it; polite/h: what its politeness has room for)\n"
+    )?;
+    let rows: Vec<Vec<String>> = hosts.iter().take(shown).map(row).collect();
+    Table::new(&COLUMNS).page(out, &rows)?;
+    write_more(out, hosts.len().saturating_sub(shown), "hosts")
+}
+
+pub(crate) fn write_contract(out: &mut impl Write, ledger: &Ledger, forecast: &Forecast) -> io::Result<()> {
+    const COLUMNS: [Column; 9] = [
+        left("profile"),
+        right("due"),
+        right("on time"),
+        right("p50 late"),
+        right("p95"),
+        right("p99"),
+        right("queued"),
+        right("never"),
+        right("overdue"),
+    ];
+    writeln!(
+        out,
+        "Contract forecast (never: queued and not harvested yet; overdue: still waiting at the end)\n"
+    )?;
+    let row = |(name, contract): (&String, &crate::simulate::ledger::Contract)| {
+        let waiting = forecast.waiting.get(name).copied().unwrap_or_default();
+        let late = |percent| Span(contract.late_ms.percentile(percent)).to_string();
+        vec![
+            name.clone(),
+            number(contract.harvests + waiting.overdue),
+            percent_text(on_time_share(contract.on_time, contract.harvests + waiting.overdue)),
+            late(50),
+            late(95),
+            late(99),
+            number(waiting.queued),
+            number(waiting.never_harvested),
+            number(waiting.overdue),
+        ]
+    };
+    let rows: Vec<Vec<String>> = ledger.profiles.iter().map(row).collect();
+    Table::new(&COLUMNS).page(out, &rows)
+}
+
+/// Of all harvests that fell due, 1 where none did.
+#[allow(clippy::cast_precision_loss, reason = "a share, shown with a few digits")]
+pub(crate) fn on_time_share(on_time: u64, due: u64) -> f64 {
+    if due == 0 { 1.0 } else { on_time as f64 / due as f64 }
+}
+
+/// F33: hosts of which more is asked than their politeness allows.
+pub(crate) fn write_feasibility(out: &mut impl Write, rows: &[FeasibilityRow], all: bool) -> io::Result<()> {
+    let beyond: Vec<&FeasibilityRow> = rows.iter().filter(|row| row.load() > 1.0).collect();
+    if beyond.is_empty() {
+        return writeln!(out, "Feasibility: every host has room for what is asked of it");
+    }
+    writeln!(out, "Feasibility: more is asked than politeness allows\n")?;
+    let shown = if all { beyond.len() } else { ROWS_SHOWN };
+    for row in beyond.iter().take(shown) {
+        writeln!(
+            out,
+            "warning: {}: {} URLs want {} harvests a day, but {} between requests allow {}: {} of what is possible",
+            row.unit,
+            number(row.urls),
+            rounded(row.wanted_per_day),
+            print_duration(row.delay),
+            rounded(row.possible_per_day),
+            percent_text(row.load()),
+        )?;
+    }
+    write_more(out, beyond.len().saturating_sub(shown), "hosts")?;
+    writeln!(
+        out,
+        "  hint: harvest less often or fewer URLs there, or agree on a shorter delay with the host and put it under `hosts:`"
+    )
+}
+
+/// The decisions as page 2 of the specification tables them.
+pub(crate) fn write_links(out: &mut impl Write, ledger: &Ledger) -> io::Result<()> {
+    const HEAD: [&str; 7] = ["harvest of", "URL", "P", "S before", "B", "C", "S after"];
+    writeln!(
+        out,
+        "Links: P seed of the page, S seed in the queue, B best match, C scope context and its rule\n"
+    )?;
+    let mut rows = vec![HEAD.map(str::to_owned)];
+    let mut last = None;
+    for link in &ledger.links {
+        let harvest = harvest_of(link);
+        let cells = link_cells(link, if last == Some(harvest) { "" } else { harvest });
+        rows.push(cells);
+        last = Some(harvest);
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
+    for (place, row) in rows.iter().enumerate() {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!(" {cell:<width$} "));
+        writeln!(out, "|{}|", cells.collect::<Vec<String>>().join("|"))?;
+        if place == 0 {
+            let rules = widths.iter().map(|width| "-".repeat(width + 2));
+            writeln!(out, "|{}|", rules.collect::<Vec<String>>().join("|"))?;
+        }
+    }
+    match ledger.links_seen - ledger.links.len() {
+        0 => Ok(()),
+        more => writeln!(out, "… and {more} more decisions: --json has them all"),
+    }
+}
+
+/// The seed that was started, or for which the page was harvested.
+pub(crate) fn harvest_of(link: &LinkTrace) -> &str {
+    let started = link.context.as_ref().map(|(seed, _)| seed.as_str());
+    short(link.parent.as_deref().or(started).unwrap_or("–"))
+}
+
+fn link_cells(link: &LinkTrace, harvest: &str) -> [String; 7] {
+    let name = |seed: &Option<String>| seed.as_deref().map_or("–", short).to_owned();
+    let context = link.context.as_ref();
+    let after = match &link.owner {
+        None if link.rule != Rule::F22 => format!("– ({})", link.rule),
+        owner => name(owner),
+    };
+    [
+        harvest.to_owned(),
+        short(&link.url).to_owned(),
+        name(&link.parent),
+        name(&link.queued),
+        name(&link.best),
+        context.map_or_else(|| "–".to_owned(), |(seed, rule)| format!("{} ({rule})", short(seed))),
+        after,
+    ]
+}
+
+fn write_more(out: &mut impl Write, more: usize, things: &str) -> io::Result<()> {
+    match more {
+        0 => Ok(()),
+        more => writeln!(
+            out,
+            "… and {} more {things}: --all shows them",
+            number(u64::try_from(more).unwrap_or(0))
+        ),
+    }
+}

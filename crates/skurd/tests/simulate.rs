@@ -1,0 +1,286 @@
+//! `skurd simulate` as a person meets it: the examples of the specification, the forecast, and what is wrong with a web.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn examples() -> String {
+    format!("{}/../../examples", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn skurd(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_skurd")).current_dir(dir).arg("simulate").args(args).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn ok(output: &Output) -> String {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// Runs an example of the specification; `more` are further arguments.
+fn example(number: u8, more: &[&str]) -> String {
+    let dir = examples();
+    let (config, web) =
+        (format!("{dir}/spec2-example{number}.yaml"), format!("{dir}/spec2-example{number}-web.yaml"));
+    ok(&skurd(Path::new("."), &[&[config.as_str(), "--web", &web, "--links"], more].concat()))
+}
+
+/// The rows of the link table, without the column that groups them.
+fn rows(printed: &str) -> Vec<String> {
+    let table = printed.lines().filter(|line| line.starts_with("| "));
+    let cells = |line: &str| line.split('|').skip(2).map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+    table.skip(1).map(|line| cells(line).join(" | ").trim_end_matches(" | ").to_owned()).collect()
+}
+
+fn assert_rows(printed: &str, expected: &[&str]) {
+    let rows = rows(printed);
+    for row in expected {
+        assert!(rows.contains(&(*row).to_owned()), "no row {row}\n{printed}");
+    }
+}
+
+const DAY_1: [&str; 6] = [
+    "faktisk.no | – | – | faktisk.no | faktisk.no (O1) | faktisk.no",
+    "faktisk.no/artikkel | faktisk.no | – | faktisk.no | faktisk.no (O3) | faktisk.no",
+    "vg.no/artikkel | faktisk.no | – | vg.no | faktisk.no (O4) | faktisk.no",
+    "vg.no/artikkel2 | faktisk.no | – | vg.no | vg.no (O5) | vg.no",
+    "cnn.com/article | faktisk.no | – | – | faktisk.no (O2) | faktisk.no",
+    "vg.no | faktisk.no | – | vg.no | faktisk.no (O4) | faktisk.no",
+];
+
+#[test]
+fn o1_o2_o3_o4_o5_example_1_first_harvest_of_faktisk() {
+    let printed = example(1, &["--for", "2h", "--start", "faktisk.no@0"]);
+    assert_rows(&printed, &DAY_1);
+    assert_eq!(rows(&printed).len(), DAY_1.len(), "{printed}");
+}
+
+#[test]
+fn o4_example_1_second_harvest_of_faktisk_changes_nothing() {
+    let printed = example(1, &["--for", "26h", "--start", "faktisk.no@0"]);
+    assert_rows(
+        &printed,
+        &[
+            "faktisk.no/artikkel | faktisk.no | faktisk.no | faktisk.no | faktisk.no (O3) | faktisk.no",
+            "vg.no/artikkel | faktisk.no | faktisk.no | vg.no | faktisk.no (O4) | faktisk.no",
+            "cnn.com/article | faktisk.no | faktisk.no | – | faktisk.no (O2) | faktisk.no",
+            "vg.no | faktisk.no | faktisk.no | vg.no | faktisk.no (O4) | faktisk.no",
+        ],
+    );
+}
+
+#[test]
+fn o1_o3_o6_example_1_harvest_of_vg_takes_over() {
+    let printed = example(1, &["--for", "3d", "--start", "faktisk.no@0", "--start", "vg.no@2d"]);
+    assert_rows(&printed, &DAY_1);
+    assert_rows(
+        &printed,
+        &[
+            "vg.no | – | faktisk.no | vg.no | vg.no (O1) | vg.no",
+            "vg.no/artikkel | vg.no | faktisk.no | vg.no | vg.no (O3) | vg.no",
+            "vg.no/artikkel2 | vg.no | vg.no | vg.no | vg.no (O3) | vg.no",
+        ],
+    );
+    let owners: Vec<Vec<&str>> = printed
+        .lines()
+        .skip_while(|line| !line.starts_with("cnn.com"))
+        .take(6)
+        .map(|line| line.split_whitespace().take(2).collect())
+        .collect();
+    let expected = [
+        ["cnn.com/article", "faktisk.no"],
+        ["faktisk.no", "faktisk.no"],
+        ["faktisk.no/artikkel", "faktisk.no"],
+        ["vg.no", "vg.no"],
+        ["vg.no/artikkel", "vg.no"],
+        ["vg.no/artikkel2", "vg.no"],
+    ];
+    assert_eq!(owners, expected, "{printed}");
+}
+
+#[test]
+fn o5_f27_example_2_without_off_domain_hops() {
+    let printed = example(2, &["--for", "2h", "--start", "faktisk.no@0"]);
+    assert_rows(
+        &printed,
+        &[
+            "vg.no/artikkel | faktisk.no | – | vg.no | vg.no (O5) | vg.no",
+            "cnn.com/article | faktisk.no | – | – | faktisk.no (O2) | – (F27)",
+        ],
+    );
+    assert!(!printed.contains("\ncnn.com"), "{printed}");
+}
+
+#[test]
+fn i1_what_is_wrong_with_a_web_is_told_with_place_and_remedy() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("c.yaml"), SMALL).unwrap();
+    let mut failed = String::new();
+    for case in include_str!("simulate/web.txt").split("====\n") {
+        let (file, expected) = case.rsplit_once("----\n").unwrap();
+        fs::write(dir.path().join("web.yaml"), file).unwrap();
+        let output = skurd(dir.path(), &["c.yaml", "--web", "web.yaml", "--for", "1d"]);
+        let told = text(&output.stderr);
+        let (_, problems) = told.split_once('\n').unwrap_or_default();
+        let problems = problems.replace("web.yaml:", "");
+        if output.status.code() != Some(1) || problems.trim_end() != expected.trim_end() {
+            failed.push_str(&format!("{file}---- told\n{told}---- expected\n{expected}====\n"));
+        }
+    }
+    assert!(failed.is_empty(), "{failed}");
+}
+
+const SMALL: &str = "\
+collections: [{name: news}]
+profiles: [{name: daily, collection: news, every: 1d}]
+seeds:
+- {name: a, url: 'https://a.no/', profiles: [daily]}
+- {name: b, url: 'https://b.no/', profiles: [daily]}
+";
+
+fn small(config: &str, more: &[&str]) -> (TempDir, String) {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("c.yaml"), config).unwrap();
+    let mut args = [&["c.yaml"], more].concat();
+    for (option, value) in [("--for", "10d"), ("--urls", "100")] {
+        if !args.contains(&option) {
+            args.extend([option, value]);
+        }
+    }
+    let printed = ok(&skurd(dir.path(), &args));
+    (dir, printed)
+}
+
+#[test]
+fn i2_the_same_seed_gives_the_same_bytes() {
+    for more in [&["--links", "--svg", "out.svg"][..], &["--json", "--links"]] {
+        let once = |seed: &str| {
+            let (dir, printed) = small(SMALL, &[more, &["--seed", seed]].concat());
+            (printed, fs::read(dir.path().join("out.svg")).unwrap_or_default())
+        };
+        assert_eq!(once("7"), once("7"));
+        assert_ne!(once("7").0, once("8").0);
+    }
+}
+
+fn events(printed: &str) -> BTreeMap<String, Vec<Value>> {
+    let mut events: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for line in printed.lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        events.entry(event["event"].as_str().unwrap().to_owned()).or_default().push(event);
+    }
+    events
+}
+
+#[test]
+fn i2_json_lines_carry_every_event() {
+    let (_dir, printed) = small(SMALL, &["--json", "--links"]);
+    let events = events(&printed);
+    let kinds: Vec<&str> = events.keys().map(String::as_str).collect();
+    assert_eq!(kinds, ["end", "feasibility", "harvest", "host", "link", "profile", "url"]);
+    assert!(printed.lines().last().unwrap().contains("\"event\":\"end\""));
+    for harvest in &events["harvest"] {
+        for field in ["time", "collection", "url", "host", "seed", "due", "late_ms"] {
+            assert!(!harvest[field].is_null(), "{field}: {harvest}");
+        }
+        assert_ne!(harvest["status"].is_null(), harvest["error"].is_null(), "{harvest}");
+    }
+    assert_eq!(events["end"][0]["harvests"], events["harvest"].len());
+    assert_eq!(events["end"][0]["urls"], events["url"].len());
+}
+
+#[test]
+fn f31_the_forecast_counts_what_the_harvests_say() {
+    let (_dir, printed) = small(SMALL, &["--json"]);
+    let events = events(&printed);
+    let late: Vec<u64> =
+        events["harvest"].iter().map(|harvest| harvest["late_ms"].as_u64().unwrap()).collect();
+    let on_time = late.iter().filter(|ms| **ms <= 600_000).count();
+    let profile = &events["profile"][0];
+    assert_eq!((&profile["profile"], &profile["overdue"]), (&Value::from("daily"), &Value::from(0)));
+    assert_eq!(
+        (&profile["harvests"], &profile["on_time"]),
+        (&Value::from(late.len()), &Value::from(on_time))
+    );
+    let (_dir, table) = small(SMALL, &[]);
+    assert!(table.contains("Contract forecast") && table.contains("\ndaily "), "{table}");
+    assert!(table.contains("Feasibility: every host has room for what is asked of it"), "{table}");
+}
+
+#[test]
+fn f31_f33_a_config_that_asks_too_much_is_warned_of() {
+    let config = SMALL.replace("every: 1d", "every: 1m")
+        + "hosts: [{host: a.no, politeness: {factor: 0, min: 10s, max: 10s}}]\nsettings: {on_time: 1m}\n";
+    let (_dir, table) = small(&config, &["--for", "6h"]);
+    // 50 URLs, each 1440 times a day; a request every 10 s, and the answer takes a while too.
+    let warning = table.lines().find(|line| line.starts_with("warning: a.no: ")).expect(&table);
+    assert!(warning.contains(" harvests a day, but 10s between requests allow 8,"), "{warning}");
+    let (_dir, printed) = small(&config, &["--for", "6h", "--json"]);
+    let events = events(&printed);
+    let row = events["feasibility"].iter().find(|row| row["host"] == "a.no").unwrap();
+    assert_eq!(row["feasible"], false);
+    assert!(row["load"].as_f64().unwrap() > 2.0, "{row}");
+    let profile = &events["profile"][0];
+    assert!(
+        profile["overdue"].as_u64() > Some(0) || profile["on_time_share"].as_f64() < Some(1.0),
+        "{profile}"
+    );
+    assert!(profile["late_ms_p99"].as_u64() > Some(60_000), "{profile}");
+}
+
+#[test]
+fn i2_the_picture_is_well_formed_and_bounded() {
+    let name = "a & <b>";
+    let config = SMALL.replace("name: a,", &format!("name: '{name}',"));
+    let (dir, _) = small(&config, &["--urls", "3000", "--for", "2d", "--svg", "out.svg"]);
+    let svg = fs::read_to_string(dir.path().join("out.svg")).unwrap();
+    assert!(svg.contains("a &amp; &lt;b&gt;") && svg.contains("more URLs</text>"), "{}", &svg[..3000]);
+    assert!(svg.len() < 2 << 20);
+    let mut reader = quick_xml::Reader::from_str(&svg);
+    let mut depth = 0;
+    loop {
+        match reader.read_event().unwrap() {
+            quick_xml::events::Event::Start(_) => depth += 1,
+            quick_xml::events::Event::End(_) => depth -= 1,
+            quick_xml::events::Event::Eof => break,
+            _ => {}
+        }
+    }
+    assert_eq!(depth, 0);
+}
+
+#[test]
+fn i1_usage_errors_and_starts_that_lead_nowhere_are_told() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("c.yaml"), SMALL).unwrap();
+    let table: [(&[&str], i32, &str); 6] = [
+        (&["c.yaml"], 2, "--for"),
+        (&["c.yaml", "--for", "30"], 2, "30s, 30m, 30h or 30d"),
+        (&["c.yaml", "--for", "1d", "--start", "a"], 2, "SEED@TIME"),
+        (&["c.yaml", "--for", "1d", "--start", "aa@1h"], 1, "there is no seed `aa`"),
+        (&["c.yaml", "--for", "1d", "--start", "a@2d"], 1, "is after the end"),
+        (&["c.yaml", "--for", "1d", "--web", "none.yaml"], 1, "cannot read none.yaml"),
+    ];
+    for (args, code, expected) in table {
+        let output = skurd(dir.path(), args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+        assert!(text(&output.stderr).contains(expected), "{args:?}: {}", text(&output.stderr));
+    }
+    assert!(ok(&skurd(dir.path(), &["--help"])).contains("Examples:\n  skurd simulate config.yaml"));
+}
+
+#[test]
+fn an_empty_config_is_no_failure() {
+    let (_dir, printed) = small("collections: [{name: news}]\n", &["--svg", "out.svg"]);
+    assert!(printed.contains("0 harvests of 0 URLs"), "{printed}");
+}
