@@ -12,6 +12,9 @@ use std::collections::HashMap;
 use parking_lot::Mutex;
 use policy::time::Time;
 
+/// A key of the host queue. The whole of it: many hosts may stand at the same moment.
+pub(crate) type Place = (Time, String);
+
 /// Scans between two that start from the beginning.
 const SCANS_FROM_CURSOR: u32 = 10_000;
 
@@ -22,12 +25,12 @@ pub(crate) struct Cursor {
 
 #[derive(Debug, Default)]
 struct State {
-    at: Option<Time>,
+    at: Option<Place>,
     /// The earliest entry of each writer whose transaction is not over.
-    writers: HashMap<u64, Option<Time>>,
+    writers: HashMap<u64, Option<Place>>,
     writers_ever: u64,
     /// The earliest entry of the writers that ended since the last scan began.
-    ended_meanwhile: Option<Time>,
+    ended_meanwhile: Option<Place>,
     scans: u32,
 }
 
@@ -48,7 +51,7 @@ impl Cursor {
     }
 
     /// A scan begins, at this place. To be called before its snapshot is taken.
-    pub(crate) fn scan(&self) -> Option<Time> {
+    pub(crate) fn scan(&self) -> Option<Place> {
         let mut state = self.state.lock();
         state.ended_meanwhile = None;
         state.scans += 1;
@@ -56,24 +59,28 @@ impl Cursor {
             state.scans = 0;
             state.at = None;
         }
-        state.at
+        state.at.clone()
     }
 
     /// The scan's transaction was committed, and in what it saw there is nothing before `first`.
-    pub(crate) fn scanned(&self, first: Time) {
+    pub(crate) fn scanned(&self, first: Place) {
         let mut state = self.state.lock();
-        let unseen = state.writers.values().copied().chain([state.ended_meanwhile]).flatten().min();
-        state.at = Some(unseen.map_or(first, |entry| entry.min(first)));
+        let unseen = state.writers.values().chain([&state.ended_meanwhile]).flatten().min().cloned();
+        state.at = Some(match unseen {
+            Some(entry) if entry < first => entry,
+            _ => first,
+        });
     }
 }
 
 impl Writer<'_> {
-    /// An entry at this time is part of the transaction.
-    pub(crate) fn entry_at(&self, time: Time) {
+    /// An entry at this place is part of the transaction.
+    pub(crate) fn entry_at(&self, time: Time, unit: &str) {
+        let place = (time, unit.to_owned());
         let mut state = self.cursor.state.lock();
-        state.at = state.at.map(|at| at.min(time));
+        state.at = state.at.take().map(|at| at.min(place.clone()));
         let entry = state.writers.entry(self.number).or_default();
-        *entry = earlier(*entry, Some(time));
+        *entry = earlier(entry.take(), Some(place));
     }
 }
 
@@ -81,11 +88,11 @@ impl Drop for Writer<'_> {
     fn drop(&mut self) {
         let mut state = self.cursor.state.lock();
         let entry = state.writers.remove(&self.number).flatten();
-        state.ended_meanwhile = earlier(state.ended_meanwhile, entry);
+        state.ended_meanwhile = earlier(state.ended_meanwhile.take(), entry);
     }
 }
 
-fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+fn earlier(a: Option<Place>, b: Option<Place>) -> Option<Place> {
     a.into_iter().chain(b).min()
 }
 
@@ -93,30 +100,38 @@ fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
 mod tests {
     use super::*;
 
+    fn place(time: i64) -> Place {
+        (Time(time), "host".to_owned())
+    }
+
     #[test]
     fn moves_no_further_than_the_entries_a_scan_may_have_missed() {
         let cursor = Cursor::default();
         assert_eq!(cursor.scan(), None);
-        cursor.scanned(Time(100));
+        cursor.scanned(place(100));
         let before = cursor.writer();
-        before.entry_at(Time(150));
-        assert_eq!(cursor.scan(), Some(Time(100)));
-        cursor.scanned(Time(200));
-        assert_eq!(cursor.scan(), Some(Time(150)), "not committed when the scan looked");
+        before.entry_at(Time(150), "host");
+        assert_eq!(cursor.scan(), Some(place(100)));
+        cursor.scanned(place(200));
+        assert_eq!(cursor.scan(), Some(place(150)), "not committed when the scan looked");
         drop(before);
-        cursor.scanned(Time(200));
-        assert_eq!(cursor.scan(), Some(Time(150)), "committed while the scan looked");
-        cursor.scanned(Time(200));
-        assert_eq!(cursor.scan(), Some(Time(200)));
-        cursor.writer().entry_at(Time(50));
-        assert_eq!(cursor.scan(), Some(Time(50)), "an early entry moves it back at once");
+        cursor.scanned(place(200));
+        assert_eq!(cursor.scan(), Some(place(150)), "committed while the scan looked");
+        cursor.scanned(place(200));
+        assert_eq!(cursor.scan(), Some(place(200)));
+        cursor.writer().entry_at(Time(200), "earlier name");
+        assert_eq!(
+            cursor.scan(),
+            Some((Time(200), "earlier name".to_owned())),
+            "an early entry moves it back at once"
+        );
     }
 
     #[test]
     fn starts_from_the_beginning_now_and_then() {
         let cursor = Cursor::default();
         cursor.scan();
-        cursor.scanned(Time(100));
+        cursor.scanned(place(100));
         assert!((0..SCANS_FROM_CURSOR).any(|_| cursor.scan().is_none()));
     }
 }

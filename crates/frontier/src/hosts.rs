@@ -258,7 +258,7 @@ impl Desk<'_> {
         }
         if let Some(at) = at {
             HOST_QUEUE.put(self.tx, (at.0, &unit), &())?;
-            self.cursor.entry_at(at);
+            self.cursor.entry_at(at, &unit);
         }
         slots.queued_at = at;
         Ok(())

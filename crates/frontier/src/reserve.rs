@@ -15,6 +15,7 @@ use policy::url::CrawlUrl;
 use store::{Durability, Order as ScanOrder, Result};
 
 use crate::Frontier;
+use crate::cursor::Place;
 use crate::desk::{Arrivals, Desk, stored_url};
 use crate::hosts::Unit;
 use crate::ports::Order;
@@ -45,14 +46,14 @@ impl Frontier {
     /// Up to `wanted` orders whose time has come.
     pub async fn reserve(&self, wanted: usize) -> Result<Reserved> {
         let _one_at_a_time = self.reserving.lock().await;
-        let from = self.cursor.scan();
+        let from = &self.cursor.scan();
         let writer = &self.cursor.writer();
         let reserve = self.store.transact_idempotent(|tx| async move {
             tx.set_durability(Durability::Relaxed);
             // New numbers for every run: one that was committed without our hearing of it keeps its own until they run out.
             let leases: Vec<u64> = (0..wanted).map(|_| self.draw()).collect();
             let desk = self.desk(&tx, writer, self.draw()).await?;
-            desk.reserve_units(&leases, from).await
+            desk.reserve_units(&leases, from.as_ref()).await
         });
         let (reserved, first) = reserve.await?;
         self.cursor.scanned(first);
@@ -62,12 +63,17 @@ impl Frontier {
 
 impl Desk<'_> {
     /// Also returns where the host queue begins.
-    async fn reserve_units(&self, leases: &[u64], from: Option<Time>) -> Result<(Reserved, Time)> {
-        let from = from.map_or(i64::MIN, |time| time.0);
-        let range = HOST_QUEUE.range_from((), (from,));
+    async fn reserve_units(&self, leases: &[u64], from: Option<&Place>) -> Result<(Reserved, Place)> {
+        let range = match from {
+            Some((at, unit)) => HOST_QUEUE.range_from((), (at.0, unit.as_str())),
+            None => HOST_QUEUE.range(()),
+        };
         let page =
             HOST_QUEUE.scan(self.tx, &range, leases.len() + IDLE_UNITS_MAX, ScanOrder::Forward).await?;
-        let begins = page.rows.first().map_or(self.now, |((at, _), ())| Time(*at));
+        let begins = match page.rows.first() {
+            Some(((at, unit), ())) => (Time(*at), unit.clone()),
+            None => (self.now, String::new()),
+        };
         let mut orders = Vec::new();
         let mut next = None;
         for ((at, unit), ()) in page.rows {

@@ -148,7 +148,7 @@ fn a_stored_url_is_read_back_and_a_broken_one_refused() {
 /// The WHATWG test data, where it is at hand: wherever we take a URL, we take it as the standard says.
 #[test]
 fn f29_agrees_with_the_web_platform_tests() {
-    let path = "/work/shared/data/url-wpt/urltestdata.json";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/url-wpt/urltestdata.json");
     let Ok(text) = std::fs::read_to_string(path) else {
         eprintln!("skipped: no {path}");
         return;
