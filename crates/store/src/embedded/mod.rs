@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
-use fjall::config::PartitioningPolicy;
+use fjall::config::PinningPolicy;
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, Readable};
 use parking_lot::RwLock;
 use tokio::sync::{Semaphore, oneshot};
@@ -90,10 +90,9 @@ fn open_engine(dir: &Path, options: &Options) -> fjall::Result<(Database, Keyspa
         KeyspaceCreateOptions::default()
             .manual_journal_persist(true)
             .max_memtable_size(options.write_buffer_bytes)
-            // Filters and indexes of large tables are read in small parts through the cache. In one piece they are half a
-            // megabyte each, do not stay in the cache, and every look-up reads them from the file again.
-            .filter_block_partitioning_policy(PartitioningPolicy::all(true))
-            .index_block_partitioning_policy(PartitioningPolicy::all(true))
+            // The filter of a large table is half a megabyte: unpinned it does not stay in the cache, and every look-up reads it from
+            // the file again. Pinned, all filters take about ten bits a row.
+            .filter_block_pinning_policy(PinningPolicy::all(true))
     })?;
     Ok((db, rows))
 }
