@@ -26,7 +26,9 @@ use crate::txn::{Durability, Write, WriteSet};
 
 const GROUP_BYTES_MAX: usize = 16 << 20;
 /// Relaxed commits are synced when the writer falls idle for this long, or after this much.
-const RELAXED_IDLE: Duration = Duration::from_millis(200);
+const IDLE_MIN: Duration = Duration::from_millis(200);
+/// The longest pause between two looks of an idle writer at what merging has made of the tables.
+const IDLE_MAX: Duration = Duration::from_secs(60);
 const RELAXED_BYTES_MAX: usize = 32 << 20;
 
 pub(super) struct Request {
@@ -90,17 +92,16 @@ impl Committer {
     }
 
     pub(super) fn run(mut self, jobs: &Receiver<Request>) {
+        let mut idle = IDLE_MIN;
         loop {
-            let first = if self.unsynced_bytes == 0 {
-                jobs.recv().map_err(|_| RecvTimeoutError::Disconnected)
-            } else {
-                jobs.recv_timeout(RELAXED_IDLE)
-            };
-            match first {
-                Ok(first) => self.group(first, jobs),
+            match jobs.recv_timeout(idle) {
+                Ok(first) => {
+                    self.group(first, jobs);
+                    idle = IDLE_MIN;
+                }
                 Err(RecvTimeoutError::Timeout) => {
-                    // A failure is kept, and told to the next who commits.
-                    let _ = self.sync(PersistMode::SyncData);
+                    self.rest();
+                    idle = (idle * 2).min(IDLE_MAX);
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -108,6 +109,19 @@ impl Committer {
         if self.failed.is_none() {
             let _ = self.sync(PersistMode::SyncAll);
         }
+    }
+
+    /// Nobody wants anything: what is not synced yet is, and readers get the same state in its newest shape. A published
+    /// state keeps the tables as they were, unmerged and partly in memory, however long ago that was.
+    fn rest(&mut self) {
+        if self.failed.is_some() {
+            return;
+        }
+        if self.unsynced_bytes > 0 {
+            // A failure is kept, and told to the next who commits.
+            let _ = self.sync(PersistMode::SyncData);
+        }
+        self.publish();
     }
 
     fn group(&mut self, first: Request, jobs: &Receiver<Request>) {
