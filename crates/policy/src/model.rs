@@ -210,6 +210,8 @@ pub struct Record {
     pub digest: Option<String>,
     pub etag: Option<String>,
     pub last_modified: Option<String>,
+    /// What was wrong with the last fetch, in a sentence.
+    pub problem: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

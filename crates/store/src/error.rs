@@ -33,7 +33,7 @@ impl Error {
         Error::Unavailable { reason: reason.into(), transient: true }
     }
 
-    pub(crate) fn lasting(reason: impl Into<String>) -> Error {
+    pub fn lasting(reason: impl Into<String>) -> Error {
         Error::Unavailable { reason: reason.into(), transient: false }
     }
 }

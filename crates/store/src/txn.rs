@@ -32,9 +32,9 @@ pub enum Order {
 pub enum Durability {
     /// Once it is on disk.
     Synced,
-    /// Once the operating system has it: a killed process loses nothing, a power cut may lose the last moments,
+    /// Once the operating system has it: a killed process loses nothing, a power cut may lose the last moments (a tenth of a second),
     /// never a part of a transaction and never an earlier one without the later ones. For bulk loads, which end with a
-    /// synced commit or [`crate::Store::sync`].
+    /// synced commit or [`crate::Store::sync`], and for work that is simply done again.
     Relaxed,
 }
 

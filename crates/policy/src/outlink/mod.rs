@@ -156,6 +156,7 @@ impl Arrival<'_, '_> {
             digest: None,
             etag: None,
             last_modified: None,
+            problem: None,
         }
     }
 

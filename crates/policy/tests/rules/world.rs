@@ -64,6 +64,7 @@ pub(crate) fn record(seed: &str) -> Record {
         digest: None,
         etag: None,
         last_modified: None,
+        problem: None,
     }
 }
 

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fjall::{Database, Keyspace, PersistMode};
 use parking_lot::RwLock;
@@ -25,8 +25,8 @@ use crate::stats::Stats;
 use crate::txn::{Durability, Write, WriteSet};
 
 const GROUP_BYTES_MAX: usize = 16 << 20;
-/// Relaxed commits are synced when the writer falls idle for this long, or after this much.
-const IDLE_MIN: Duration = Duration::from_millis(200);
+/// Relaxed commits are synced when the writer falls idle for this long, when the first of them is this old, or after this much.
+const IDLE_MIN: Duration = Duration::from_millis(100);
 /// The longest pause between two looks of an idle writer at what merging has made of the tables.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 const RELAXED_BYTES_MAX: usize = 32 << 20;
@@ -51,6 +51,11 @@ pub(super) struct Committer {
     recent: RecentWrites,
     seq: u64,
     unsynced_bytes: usize,
+    /// When the first commit was written that is not synced.
+    unsynced_since: Option<Instant>,
+    /// Written since the engine last began a new write buffer.
+    buffered_bytes: u64,
+    write_buffer_bytes: u64,
     failed: Option<String>,
     dir: PathBuf,
     disk_reserve_bytes: u64,
@@ -84,6 +89,9 @@ impl Committer {
             recent: RecentWrites::new(options.recent_writes_max),
             seq: 0,
             unsynced_bytes: 0,
+            unsynced_since: None,
+            buffered_bytes: 0,
+            write_buffer_bytes: options.write_buffer_bytes,
             failed: None,
             dir: dir.to_owned(),
             disk_reserve_bytes: options.disk_reserve_bytes,
@@ -215,16 +223,23 @@ impl Committer {
             self.publish();
             return Ok(());
         }
+        self.buffered_bytes += group.bytes as u64;
         let mode = if synced { PersistMode::SyncData } else { PersistMode::Buffer };
         group.batch.durability(Some(mode)).commit().map_err(|e| self.fail(&e))?;
         if synced {
             Stats::add(&self.stats.syncs);
             self.unsynced_bytes = 0;
+            self.unsynced_since = None;
         } else {
             self.unsynced_bytes += group.bytes;
-            if self.unsynced_bytes >= RELAXED_BYTES_MAX {
+            if self.unsynced_bytes >= RELAXED_BYTES_MAX || self.unsynced_age() >= IDLE_MIN {
                 self.sync(PersistMode::SyncData)?;
             }
+        }
+        if self.buffered_bytes >= self.write_buffer_bytes {
+            // The engine's one worker would do so only between two merges, and the buffer grow until then.
+            self.rows.rotate_memtable().map_err(|e| self.fail(&e))?;
+            self.buffered_bytes = 0;
         }
         self.publish();
         Ok(())
@@ -248,7 +263,16 @@ impl Committer {
         self.db.persist(mode).map_err(|e| self.fail(&e))?;
         Stats::add(&self.stats.syncs);
         self.unsynced_bytes = 0;
+        self.unsynced_since = None;
         Ok(())
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long a real disk lags behind is a matter of real time"
+    )]
+    fn unsynced_age(&mut self) -> Duration {
+        self.unsynced_since.get_or_insert_with(Instant::now).elapsed()
     }
 
     fn fail(&mut self, error: &fjall::Error) -> Failure {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
-use fjall::config::PinningPolicy;
+use fjall::config::{PartitioningPolicy, PinningPolicy};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, Readable};
 use parking_lot::RwLock;
 use tokio::sync::{Semaphore, oneshot};
@@ -51,10 +51,10 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            cache_bytes: 128 << 20,
-            write_buffer_bytes: 32 << 20,
+            cache_bytes: 80 << 20,
+            write_buffer_bytes: 12 << 20,
             disk_reserve_bytes: 64 << 20,
-            recent_writes_max: 1 << 20,
+            recent_writes_max: 1 << 19,
         }
     }
 }
@@ -83,15 +83,20 @@ struct Published {
 fn open_engine(dir: &Path, options: &Options) -> fjall::Result<(Database, Keyspace)> {
     let db = Database::builder(dir)
         .cache_size(options.cache_bytes)
-        .worker_threads(2)
+        // With more, the first of them keeps a core busy with handing on requests to merge while the others merge.
+        .worker_threads(1)
         .manual_journal_persist(true)
         .open()?;
     let rows = db.keyspace("rows", || {
         KeyspaceCreateOptions::default()
             .manual_journal_persist(true)
-            .max_memtable_size(options.write_buffer_bytes)
-            // The filter of a large table is half a megabyte: unpinned it does not stay in the cache, and every look-up reads it from
-            // the file again. Pinned, all filters take about ten bits a row.
+            // The committer sees to it that buffers do not grow beyond theirs.
+            .max_memtable_size(u64::MAX)
+            // Index and filter of a large table are megabytes. Neither stays in the cache beside the data, and a look-up that has to read
+            // them costs a hundred times one that has not, so they are kept: about thirty bytes for a block, ten bits for a row.
+            .index_block_partitioning_policy(PartitioningPolicy::all(false))
+            .index_block_pinning_policy(PinningPolicy::all(true))
+            .filter_block_partitioning_policy(PartitioningPolicy::all(false))
             .filter_block_pinning_policy(PinningPolicy::all(true))
     })?;
     Ok((db, rows))
