@@ -2,6 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+/// As the binary itself has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {

@@ -187,6 +187,7 @@ async fn measure(urls: u64) -> Result<[f64; 2]> {
     })
     .await?;
     let filled = watch.elapsed();
+    eprintln!("filled");
 
     // Batches of 50 links, half of them known.
     let pages = 20_000.min(urls / 10);
@@ -234,7 +235,10 @@ fn main() -> Result<()> {
     let largest = number_flag("--urls", 10_000_000);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build()?;
     let mut first: Option<[f64; 2]> = None;
-    for urls in [100_000, 1_000_000, 10_000_000].into_iter().filter(|urls| *urls <= largest) {
+    // One size alone, to look at it closely.
+    let only = number_flag("--only", 0);
+    let sizes = if only > 0 { vec![only] } else { vec![100_000, 1_000_000, 10_000_000] };
+    for urls in sizes.into_iter().filter(|urls| *urls <= largest) {
         let rates = runtime.block_on(measure(urls))?;
         let base = *first.get_or_insert(rates);
         println!(

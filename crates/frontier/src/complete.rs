@@ -4,22 +4,40 @@
 //! together. First of all the slot must still be held under the order's lease: if the sweeper took it back, the commit is
 //! refused and nothing is counted (F6). An undetermined commit is simply run again: where it had happened, the slot is gone, but
 //! its captures are there; and where there was nothing to capture, nobody but us can have freed a slot whose lease still runs.
+//!
+//! Harvests that finish together share a transaction, and with it the look at their hosts and the way to the disk. It is still all of each
+//! or none of it, and if one of them lost its lease, none of any: its bytes stand between those of the others in the archive, which has
+//! to write them anew without it.
+//!
+//! The commit is on its way to the disk when it is acknowledged, behind the archived bytes, which are on it. A killed
+//! process loses nothing. A power cut may take back the last moments, in the order of their commits: the store then says so of
+//! itself and of the archive alike, and those URLs are harvested again.
 
 use policy::evaluate::{Access, Dns, Robots, access};
 use policy::model::{BlacklistEntry, BlacklistReason, Position, Record};
 use policy::outcome::{Answer, Fetched, HostEffect, NoAnswer, Outcome, Placement, Response, outcome};
 use policy::schedule::politeness_delay;
 use policy::time::Time;
-use store::Result;
+use store::{Durability, Error, Result};
 
 use crate::Frontier;
 use crate::desk::{Arrivals, Desk};
 use crate::hosts::Unit;
 use crate::links::Page;
-use crate::ports::{CaptureKey, Fetch, Order, Report};
+use crate::ports::{CaptureKey, Fetch, FileEnd, Order, Report};
 use crate::schema::{
-    BLACKLIST, BLACKLIST_ENDS, CAPTURES, COOKIES, Capture, ErrorKind, GROUPS, HOSTS, Host, LEASES, UrlState,
+    BLACKLIST, BLACKLIST_ENDS, CAPTURES, COOKIES, Capture, ErrorKind, FILES, GROUPS, HOSTS, Host, LEASES,
+    UrlState,
 };
+
+/// A finished order.
+#[derive(Clone, Copy, Debug)]
+pub struct Harvest<'a> {
+    pub order: &'a Order,
+    pub report: &'a Report,
+    /// Where it is archived, on disk already.
+    pub captures: &'a [(CaptureKey, Capture)],
+}
 
 /// What became of a finished order.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +46,15 @@ pub enum Completed {
     Done(Summary),
     /// The lease had run out: somebody else has the URL, and nothing of this harvest counts.
     LeaseLost,
+}
+
+/// What became of several.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CompletedAll {
+    /// All are committed.
+    Done(Vec<Summary>),
+    /// None is, since these had lost their leases.
+    LeasesLost(Vec<usize>),
 }
 
 /// A committed harvest in short.
@@ -50,41 +77,80 @@ impl Frontier {
         report: &Report,
         captures: &[(CaptureKey, Capture)],
     ) -> Result<Completed> {
-        let _turn = self.host_turn(&order.unit).await;
+        let harvest = Harvest { order, report, captures };
+        Ok(match self.complete_all(&[harvest], &[]).await? {
+            CompletedAll::Done(mut summaries) => Completed::Done(summaries.pop().unwrap_or_default()),
+            CompletedAll::LeasesLost(_) => Completed::LeaseLost,
+        })
+    }
+
+    /// Commits finished orders together, and how far the files they are archived in are good.
+    pub async fn complete_all(&self, harvests: &[Harvest<'_>], files: &[FileEnd]) -> Result<CompletedAll> {
+        let Some(first) = harvests.first() else { return Ok(CompletedAll::Done(Vec::new())) };
+        let _turns = self.host_turns(harvests.iter().map(|harvest| harvest.order.unit.as_str())).await;
         // What an earlier run of this call would have committed.
         let earlier = &parking_lot::Mutex::new(None);
         let writer = &self.cursor.writer();
         let complete = self.store.transact_idempotent(|tx| async move {
-            let desk = self.desk(&tx, writer, order.lease).await?;
-            let Some(host) = desk.release_slot(order).await? else {
-                let before = earlier.lock().clone();
-                return desk.after_release(order, captures, before).await;
-            };
-            let summary = desk.complete(order, report, captures, host).await?;
-            *earlier.lock() = Some(summary.clone());
-            Ok(Completed::Done(summary))
+            tx.set_durability(Durability::Relaxed);
+            let desk = self.desk(&tx, writer, first.order.lease).await?;
+            let before = earlier.lock().clone();
+            if let Some(summaries) = before
+                && desk.was_committed(harvests).await?
+            {
+                return Ok(CompletedAll::Done(summaries));
+            }
+            let done = desk.complete_all(harvests, files).await?;
+            if let CompletedAll::Done(summaries) = &done {
+                *earlier.lock() = Some(summaries.clone());
+            }
+            Ok(done)
         });
         complete.await
     }
 }
 
 impl Desk<'_> {
-    /// The slot is not ours any more: because we committed without hearing of it, or because the lease ran out?
-    async fn after_release(
-        &self,
-        order: &Order,
-        captures: &[(CaptureKey, Capture)],
-        earlier: Option<Summary>,
-    ) -> Result<Completed> {
-        let Some(earlier) = earlier else { return Ok(Completed::LeaseLost) };
-        let committed = match captures.first() {
-            Some((key, capture)) => {
-                let stored = CAPTURES.get(self.tx, (&order.collection, &key.surt, key.time.0)).await?;
-                stored.as_ref() == Some(capture)
+    /// After a commit nobody heard of: did it happen? Then the slots are gone, because we freed them and not because a lease ran out.
+    async fn was_committed(&self, harvests: &[Harvest<'_>]) -> Result<bool> {
+        for Harvest { order, captures, .. } in harvests {
+            if let Some((key, capture)) = captures.first() {
+                let stored =
+                    CAPTURES.get(self.tx, (&order.collection, &key.surt, key.time.0, capture.offset)).await?;
+                return Ok(stored.as_ref() == Some(capture));
             }
-            None => self.now < order.until,
-        };
-        Ok(if committed { Completed::Done(earlier) } else { Completed::LeaseLost })
+        }
+        let Some(Harvest { order, .. }) = harvests.first() else { return Ok(true) };
+        Ok(self.slot_of(order).await?.is_none() && self.now < order.until)
+    }
+
+    async fn complete_all(&self, harvests: &[Harvest<'_>], files: &[FileEnd]) -> Result<CompletedAll> {
+        let mut lost = Vec::new();
+        for (at, harvest) in harvests.iter().enumerate() {
+            if self.slot_of(harvest.order).await?.is_none() {
+                lost.push(at);
+            }
+        }
+        if !lost.is_empty() {
+            return Ok(CompletedAll::LeasesLost(lost));
+        }
+        let mut summaries = Vec::with_capacity(harvests.len());
+        for Harvest { order, report, captures } in harvests {
+            let Some(host) = self.release_slot(order).await? else {
+                return Err(Error::Corrupt(format!("{} was given the same lease twice", order.url)));
+            };
+            summaries.push(self.complete(order, report, captures, host).await?);
+        }
+        for FileEnd { file, end } in files {
+            FILES.put(self.tx, (file,), end)?;
+        }
+        Ok(CompletedAll::Done(summaries))
+    }
+
+    /// The host's row, if the order's slot is in it.
+    async fn slot_of(&self, order: &Order) -> Result<Option<Host>> {
+        let host = HOSTS.get(self.tx, (&order.host,)).await?;
+        Ok(host.filter(|host| host.slots.taken.iter().any(|slot| slot.lease == order.lease)))
     }
 
     async fn complete(
@@ -107,7 +173,7 @@ impl Desk<'_> {
             _ => Summary { captured: !captures.is_empty(), ..Summary::default() },
         };
         for (key, capture) in captures {
-            CAPTURES.put(self.tx, (&order.collection, &key.surt, key.time.0), capture)?;
+            CAPTURES.put(self.tx, (&order.collection, &key.surt, key.time.0, capture.offset), capture)?;
         }
         if let Some(cookies) = &report.cookies {
             COOKIES.put(self.tx, (&order.collection, &order.host), cookies)?;
@@ -131,11 +197,12 @@ impl Desk<'_> {
         let queued_now = (queued_at != order.due).then_some(queued_at);
         let before = Record { due: order.due, ..stored };
         let fetched = fetched(report);
-        let outcome = {
+        let mut outcome = {
             let catalog = self.catalog();
             let salt = order.lease;
             outcome(&catalog, &order.collection, &order.url, &before, &fetched, queued_now, salt, self.now)
         };
+        outcome.record.problem.clone_from(&report.problem);
         // Before its own place: a page that links to itself must find itself as it was.
         self.place_own(order, queued_at, &outcome, host, arrivals)?;
         match outcome.host {

@@ -1,35 +1,72 @@
 //! The main loop (F5–F8) over the ports: reserve, fetch, archive, commit, with a bounded number of workers.
 //!
-//! One task reserves for all workers that are free and sweeps now and then; each order is fetched, archived and committed in a task of
-//! its own. When asked to stop, it reserves no more and waits for what is in flight.
+//! Each order is fetched in a task of its own. Everything else is done in turns by one task: take what has been fetched
+//! since last time → archive it, one sync for all → commit it, one transaction for all → reserve for the workers that
+//! are free. So nobody fights for the head of the host queue or for the row of a host that answers on several connections; a slow disk makes
+//! the turns larger, and fetching waits for it; and what is archived but not committed is always the last thing in its file.
+//!
+//! When asked to stop, it reserves no more and commits what is in flight, as far as that comes home soon; the reservations of the rest
+//! are taken back at the next start.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use policy::time::Span;
 use store::{Error, Result};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinError, JoinSet};
 
 use crate::Frontier;
-use crate::complete::Completed;
-use crate::ports::{Archive, Fetcher, Order, Report};
+use crate::complete::{CompletedAll, Harvest, Summary};
+use crate::ports::{Archive, CaptureKey, Fetch, Fetcher, Kept, Order, Report};
+use crate::schema::{Capture, ErrorKind};
 
 /// The longest sleep: somebody else may have added something.
 const IDLE_MS_MAX: u64 = 1000;
 /// Turns of the loop between two sweeps.
 const SWEEP_EVERY: u32 = 64;
+/// How long a run that is to stop waits for what is in flight.
+const STOP_WITHIN: Duration = Duration::from_secs(10);
+/// Harvests committed together.
+const BATCH_MAX: usize = 128;
 
 /// Drives a frontier with a fetcher and an archive.
 #[derive(Debug)]
-pub struct Harvester<F, A> {
+pub struct Harvester<F, A, W> {
     pub frontier: Arc<Frontier>,
     pub fetcher: Arc<F>,
     pub archive: Arc<A>,
+    /// Hears of every harvest that was committed.
+    pub witness: Arc<W>,
     /// Fetches at the same time.
     pub workers: usize,
-    /// End when nothing is queued or in flight any more.
-    pub until_done: bool,
+    pub end: End,
+}
+
+/// When a run ends, if nobody stops it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct End {
+    /// When nothing is in flight and no URL comes due within this time.
+    pub idle_for: Option<Span>,
+    pub max_harvests: Option<u64>,
+}
+
+/// Hears of harvests.
+pub trait Witness: Send + Sync {
+    fn harvested(&self, harvested: &Harvested<'_>);
+
+    /// What waits and what works, once a turn.
+    fn turn(&self, in_flight: usize);
+}
+
+/// A harvest that was committed.
+#[derive(Clone, Copy, Debug)]
+pub struct Harvested<'a> {
+    pub order: &'a Order,
+    pub report: &'a Report,
+    pub captures: &'a [(CaptureKey, Capture)],
+    pub summary: &'a Summary,
 }
 
 /// What a run of the loop did.
@@ -39,116 +76,190 @@ pub struct Tally {
     pub captures: u64,
     pub added: u64,
     pub leases_lost: u64,
-    /// Harvests whose archiving failed; they are tried again when their lease is taken back.
-    pub archive_failures: u64,
 }
 
-impl<F, A> Harvester<F, A>
+/// A fetched order on its way to the archive.
+struct Fetched<E> {
+    order: Order,
+    report: Report,
+    exchange: Option<E>,
+}
+
+/// The fetches under way.
+struct Working<E> {
+    tasks: JoinSet<Fetched<E>>,
+    /// What each task is about, should it end badly.
+    orders: HashMap<Id, Order>,
+}
+
+impl<F, A, W> Harvester<F, A, W>
 where
     F: Fetcher + 'static,
-    A: Archive<F::Exchange> + 'static,
+    A: Archive<F::Exchange>,
+    W: Witness,
 {
-    /// Runs until told to stop, or, if so asked, until done.
+    /// Runs until told to stop, or until its end is reached.
     pub async fn run(&self, mut stop: watch::Receiver<bool>) -> Result<Tally> {
         let mut tally = Tally::default();
-        let mut working: JoinSet<Result<Step>> = JoinSet::new();
+        let mut working = Working { tasks: JoinSet::new(), orders: HashMap::new() };
         let mut turns = 0u32;
+        let mut first = None;
+        let mut deadline = None;
         loop {
-            while let Some(done) = working.try_join_next() {
-                tally.add(done)?;
+            let batch = self.fetched(&mut working, first.take());
+            if !batch.is_empty() {
+                self.commit(batch, &mut tally).await?;
             }
-            if *stop.borrow() {
-                break;
+            let stopping = *stop.borrow();
+            if stopping {
+                let deadline = *deadline.get_or_insert_with(|| tokio::time::Instant::now() + STOP_WITHIN);
+                if tokio::time::Instant::now() >= deadline {
+                    return Ok(tally);
+                }
             }
-            if turns.is_multiple_of(SWEEP_EVERY) {
+            if !stopping && turns.is_multiple_of(SWEEP_EVERY) {
                 self.frontier.sweep().await?;
             }
             turns = turns.wrapping_add(1);
-            let reserved = self.frontier.reserve(self.workers - working.len()).await?;
-            for order in reserved.orders {
-                working.spawn(harvest(
-                    Arc::clone(&self.frontier),
-                    Arc::clone(&self.fetcher),
-                    Arc::clone(&self.archive),
-                    order,
-                ));
+            let free = if stopping { 0 } else { self.free(&working, &tally) };
+            let mut next = None;
+            if free > 0 {
+                let reserved = self.frontier.reserve(free).await?;
+                next = reserved.next;
+                for order in reserved.orders {
+                    self.start(&mut working, order);
+                }
             }
-            if reserved.next.is_none() && working.is_empty() && self.until_done {
-                break;
+            self.witness.turn(working.tasks.len());
+            if working.tasks.is_empty() && (stopping || self.is_over(&tally).await?) {
+                return Ok(tally);
             }
             let now = self.frontier.now();
-            let idle = reserved.next.map_or(Span(IDLE_MS_MAX), |next| next.since(now));
-            if idle == Span::ZERO && working.len() < self.workers {
+            let idle = next.map_or(Span(IDLE_MS_MAX), |next| next.since(now));
+            if free > 0 && idle == Span::ZERO && self.free(&working, &tally) > 0 {
+                tokio::task::yield_now().await;
                 continue;
             }
             let sleep = tokio::time::sleep(Duration::from_millis(idle.0.clamp(1, IDLE_MS_MAX)));
             tokio::select! {
-                () = sleep, if working.len() < self.workers => {}
-                Some(done) = working.join_next() => tally.add(done)?,
-                _ = stop.changed() => {}
+                () = sleep, if free > 0 || stopping => {}
+                Some(done) = working.tasks.join_next_with_id() => first = Some(done),
+                _ = stop.changed(), if !stopping => {}
             }
         }
-        while let Some(done) = working.join_next().await {
-            tally.add(done)?;
-        }
-        Ok(tally)
     }
-}
 
-enum Step {
-    Completed(Completed, u64),
-    NotArchived,
-}
+    /// Workers that may start something.
+    fn free(&self, working: &Working<F::Exchange>, tally: &Tally) -> usize {
+        let free = self.workers.saturating_sub(working.tasks.len());
+        let Some(max) = self.end.max_harvests else { return free };
+        let left = max.saturating_sub(tally.harvests + working.tasks.len() as u64);
+        free.min(usize::try_from(left).unwrap_or(usize::MAX))
+    }
 
-async fn harvest<F, A>(
-    frontier: Arc<Frontier>,
-    fetcher: Arc<F>,
-    archive: Arc<A>,
-    order: Order,
-) -> Result<Step>
-where
-    F: Fetcher,
-    A: Archive<F::Exchange>,
-{
-    let (report, exchange): (Report, _) = fetcher.fetch(&order).await;
-    let captures = match exchange {
-        None => Vec::new(),
-        Some(exchange) => match archive.keep(&order, exchange).await {
-            Ok(captures) => captures,
-            // The slot stays until the sweeper takes it back: nothing is committed that is not archived.
-            Err(_) => return Ok(Step::NotArchived),
-        },
-    };
-    match frontier.complete(&order, &report, &captures).await {
-        Ok(Completed::LeaseLost) => {
-            archive.abandon(&captures).await;
-            Ok(Step::Completed(Completed::LeaseLost, 0))
+    async fn is_over(&self, tally: &Tally) -> Result<bool> {
+        if self.end.max_harvests.is_some_and(|max| tally.harvests >= max) {
+            return Ok(true);
         }
-        Ok(done) => Ok(Step::Completed(done, captures.len() as u64)),
-        // It may have happened: the bytes stay, and the next start compares them with the store.
-        Err(error @ Error::Undetermined(_)) => Err(error),
-        Err(error) => {
-            archive.abandon(&captures).await;
-            Err(error)
+        match self.end.idle_for {
+            Some(grace) => self.frontier.is_idle(grace).await,
+            None => Ok(false),
         }
     }
-}
 
-impl Tally {
-    fn add(&mut self, done: Result<Result<Step>, tokio::task::JoinError>) -> Result<()> {
-        let done = done.map_err(|e| Error::Unavailable {
-            reason: format!("a worker ended badly: {e}"),
-            transient: false,
-        })?;
-        match done? {
-            Step::NotArchived => self.archive_failures += 1,
-            Step::Completed(Completed::LeaseLost, _) => self.leases_lost += 1,
-            Step::Completed(Completed::Done(summary), captures) => {
-                self.harvests += 1;
-                self.captures += captures;
-                self.added += summary.added;
+    fn start(&self, working: &mut Working<F::Exchange>, order: Order) {
+        let fetcher = Arc::clone(&self.fetcher);
+        let about = order.clone();
+        let task = working.tasks.spawn(async move {
+            let (report, exchange) = fetcher.fetch(&order).await;
+            Fetched { order, report, exchange }
+        });
+        working.orders.insert(task.id(), about);
+    }
+
+    /// What has been fetched and not yet been dealt with.
+    fn fetched(
+        &self,
+        working: &mut Working<F::Exchange>,
+        first: Option<Result<(Id, Fetched<F::Exchange>), JoinError>>,
+    ) -> Vec<Fetched<F::Exchange>> {
+        let mut batch = Vec::new();
+        let mut next = first.or_else(|| working.tasks.try_join_next_with_id());
+        while let Some(done) = next {
+            let id = match &done {
+                Ok((id, _)) => *id,
+                Err(error) => error.id(),
+            };
+            let order = working.orders.remove(&id);
+            match (done, order) {
+                (Ok((_, fetched)), _) => batch.push(fetched),
+                // A page that makes the fetcher panic is a broken page (A11).
+                (Err(_), Some(order)) => {
+                    let report = Report::bare(self.frontier.now(), Fetch::NoAnswer(ErrorKind::Broken));
+                    batch.push(Fetched { order, report, exchange: None });
+                }
+                (Err(_), None) => {}
+            }
+            next = if batch.len() < BATCH_MAX { working.tasks.try_join_next_with_id() } else { None };
+        }
+        batch
+    }
+
+    /// Archives and commits; whoever lost its lease is left out and the rest done again.
+    async fn commit(&self, mut batch: Vec<Fetched<F::Exchange>>, tally: &mut Tally) -> Result<()> {
+        while !batch.is_empty() {
+            let kept = self.keep(&batch).await?;
+            let mut captures = kept.captures.into_iter();
+            let captures: Vec<_> = batch
+                .iter()
+                .map(|fetched| fetched.exchange.as_ref().and_then(|_| captures.next()).unwrap_or_default())
+                .collect();
+            let harvests: Vec<Harvest<'_>> = batch
+                .iter()
+                .zip(&captures)
+                .map(|(fetched, captures)| Harvest {
+                    order: &fetched.order,
+                    report: &fetched.report,
+                    captures,
+                })
+                .collect();
+            match self.frontier.complete_all(&harvests, &kept.files).await {
+                Ok(CompletedAll::Done(summaries)) => {
+                    for (harvest, summary) in harvests.iter().zip(&summaries) {
+                        let Harvest { order, report, captures } = *harvest;
+                        tally.harvests += 1;
+                        tally.captures += captures.len() as u64;
+                        tally.added += summary.added;
+                        self.witness.harvested(&Harvested { order, report, captures, summary });
+                    }
+                    return Ok(());
+                }
+                Ok(CompletedAll::LeasesLost(lost)) => {
+                    self.archive.abandon().await.map_err(Error::lasting)?;
+                    tally.leases_lost += lost.len() as u64;
+                    let mut at = 0..;
+                    batch.retain(|_| at.next().is_some_and(|at| !lost.contains(&at)));
+                }
+                // It may have happened: the bytes stay, and the next start compares them with the store.
+                Err(error @ Error::Undetermined(_)) => return Err(error),
+                Err(error) => {
+                    self.archive.abandon().await.map_err(Error::lasting)?;
+                    return Err(error);
+                }
             }
         }
         Ok(())
+    }
+
+    /// A harvest that cannot be archived is not committed either: the run ends, and the next one harvests it again.
+    async fn keep(&self, batch: &[Fetched<F::Exchange>]) -> Result<Kept> {
+        let exchanges: Vec<_> = batch
+            .iter()
+            .filter_map(|fetched| fetched.exchange.as_ref().map(|exchange| (&fetched.order, exchange)))
+            .collect();
+        if exchanges.is_empty() {
+            return Ok(Kept::default());
+        }
+        self.archive.keep(&exchanges).await.map_err(Error::lasting)
     }
 }

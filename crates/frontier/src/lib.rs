@@ -28,7 +28,7 @@ mod stats;
 mod sweep;
 mod why;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -39,9 +39,9 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 pub use blacklist::BlacklistRow;
 pub use check::{Finding, Ledger};
-pub use complete::{Completed, Summary};
+pub use complete::{Completed, CompletedAll, Harvest, Summary};
 pub use declared::DeclareError;
-pub use harvester::{Harvester, Tally};
+pub use harvester::{End, Harvested, Harvester, Tally, Witness};
 pub use links::LinkTrace;
 pub use look::{HostRow, QueueRow, State};
 pub use report::{ContractRow, DomainRow, FeasibilityRow, OverdueCount};
@@ -111,6 +111,11 @@ impl Frontier {
         Ok(look(&self.declared.catalog.read()))
     }
 
+    /// Runs `look` on what was declared when the last transaction began: for the harvests that it brought forth.
+    pub fn peek_catalog<T>(&self, look: impl FnOnce(&Catalog) -> T) -> T {
+        look(&self.declared.catalog.read())
+    }
+
     /// Declares, changes and deletes things, each batch at once; in effect from the next evaluation on.
     pub async fn declare(&self, changes: &[Change]) -> Result<(), DeclareError> {
         const BATCH: usize = 1000;
@@ -152,15 +157,20 @@ impl Frontier {
         self.rng.lock().u64(..)
     }
 
-    async fn host_turn(&self, unit: &str) -> OwnedMutexGuard<()> {
-        let turn = {
-            let mut units = self.units.lock();
-            if units.len() > UNIT_TURNS_MAX {
-                units.retain(|_, turn| Arc::strong_count(turn) > 1);
-            }
-            Arc::clone(units.entry(unit.to_owned()).or_default())
-        };
-        turn.lock_owned().await
+    /// Waits until no other harvest of these units is being committed; in one order for all, so that nobody waits in a circle.
+    async fn host_turns<'a>(&self, units: impl Iterator<Item = &'a str>) -> Vec<OwnedMutexGuard<()>> {
+        let mut turns = Vec::new();
+        for unit in units.collect::<BTreeSet<_>>() {
+            let turn = {
+                let mut units = self.units.lock();
+                if units.len() > UNIT_TURNS_MAX {
+                    units.retain(|_, turn| Arc::strong_count(turn) > 1);
+                }
+                Arc::clone(units.entry(unit.to_owned()).or_default())
+            };
+            turns.push(turn.lock_owned().await);
+        }
+        turns
     }
 }
 

@@ -10,7 +10,7 @@ use store::{Order, Result, Tx};
 
 use crate::Frontier;
 use crate::desk::{Arrivals, stored_url};
-use crate::schema::{CAPTURES, Capture, HOSTS, Host, QUEUE, URLS, UrlState};
+use crate::schema::{CAPTURES, Capture, FILES, HOSTS, Host, QUEUE, URLS, UrlState};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -55,6 +55,11 @@ pub struct HostRow {
     pub backoff_until: Option<Time>,
     pub failures: u32,
 }
+
+/// Captures of a URL looked at in one go, for one that is no revisit.
+const ORIGINAL_PAGE: usize = 20;
+/// Hosts looked at in one go.
+const IDLE_PAGE: usize = 1000;
 
 impl Frontier {
     /// A page of all known URLs: of one collection, or of all.
@@ -112,6 +117,50 @@ impl Frontier {
         Ok((rows.collect(), page.rest))
     }
 
+    /// Whether no URL comes due within `grace`. URLs that wait for the politeness of their host are due; those of a host that backs
+    /// off are not before it does so no more.
+    pub async fn is_idle(&self, grace: Span) -> Result<bool> {
+        let tx = self.store.begin().await?;
+        let soon = self.now().plus(grace);
+        let mut rest = Some(HOSTS.range(()));
+        while let Some(range) = rest {
+            let page = HOSTS.scan(&tx, &range, IDLE_PAGE, Order::Forward).await?;
+            for ((name,), host) in page.rows {
+                if host.backoff_until.is_some_and(|until| until > soon) {
+                    continue;
+                }
+                let queue = QUEUE.range_from((name.as_str(),), (name.as_str(), host.head.0));
+                let first = QUEUE.first(&tx, &queue).await?;
+                if first.is_some_and(|((_, due, ..), ())| Time(due) <= soon) {
+                    return Ok(false);
+                }
+            }
+            rest = page.rest;
+        }
+        Ok(true)
+    }
+
+    /// Up to which byte the records of an archive file are committed.
+    pub async fn archived(&self, file: &str) -> Result<Option<u64>> {
+        FILES.get(&self.store.begin().await?, (file,)).await
+    }
+
+    /// The last capture of a URL that holds its payload: what a revisit refers to.
+    pub async fn original(&self, collection: &str, surt: &str, url: &str) -> Result<Option<(Time, Capture)>> {
+        let tx = self.store.begin().await?;
+        let mut rest = Some(CAPTURES.range((collection, surt)));
+        while let Some(range) = rest {
+            let page = CAPTURES.scan(&tx, &range, ORIGINAL_PAGE, Order::Backward).await?;
+            for ((_, _, at, _), capture) in page.rows {
+                if !capture.revisit && capture.url == url {
+                    return Ok(Some((Time(at), capture)));
+                }
+            }
+            rest = page.rest;
+        }
+        Ok(None)
+    }
+
     /// The captures of a collection, in the order of their SURT keys and times.
     pub async fn captures(
         &self,
@@ -122,7 +171,7 @@ impl Frontier {
         let tx = self.store.begin().await?;
         let range = rest.unwrap_or_else(|| CAPTURES.range((collection,)));
         let page = CAPTURES.scan(&tx, &range, limit, Order::Forward).await?;
-        Ok((page.rows.into_iter().map(|((_, surt, at), row)| (surt, Time(at), row)).collect(), page.rest))
+        Ok((page.rows.into_iter().map(|((_, surt, at, _), row)| (surt, Time(at), row)).collect(), page.rest))
     }
 }
 

@@ -1,7 +1,7 @@
 //! How the frontier meets the world: a clock, a fetcher and an archive, and the words they share.
 
 use policy::evaluate::Plan;
-use policy::model::LinkKind;
+use policy::model::{LinkKind, Politeness, Position};
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 
@@ -19,17 +19,29 @@ pub trait Fetcher: Send + Sync {
     fn fetch(&self, order: &Order) -> impl Future<Output = (Report, Option<Self::Exchange>)> + Send;
 }
 
-/// Keeps what was fetched.
+/// Keeps what was fetched. One batch at a time: it is kept, and then either stays or is abandoned.
 pub trait Archive<Exchange>: Send + Sync {
-    /// Puts the exchange on disk, synced, and says where: only then may the harvest be committed (F7).
-    fn keep(
-        &self,
-        order: &Order,
-        exchange: Exchange,
-    ) -> impl Future<Output = Result<Vec<(CaptureKey, Capture)>, String>> + Send;
+    /// Puts the exchanges on disk, synced, and says where: only then may the harvests be committed (F7).
+    fn keep(&self, batch: &[(&Order, &Exchange)]) -> impl Future<Output = Result<Kept, String>> + Send;
 
-    /// The harvest these belong to was not committed and never will be.
-    fn abandon(&self, captures: &[(CaptureKey, Capture)]) -> impl Future<Output = ()> + Send;
+    /// The last batch was not committed, or not all of it, and is to leave no trace.
+    fn abandon(&self) -> impl Future<Output = Result<(), String>> + Send;
+}
+
+/// Where a batch is archived.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// Of each exchange, in their order.
+    pub captures: Vec<Vec<(CaptureKey, Capture)>>,
+    /// The files that were written to.
+    pub files: Vec<FileEnd>,
+}
+
+/// A file of the archive and where its last record ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileEnd {
+    pub file: String,
+    pub end: u64,
 }
 
 /// One URL to fetch, on a host that is reserved for it.
@@ -48,6 +60,10 @@ pub struct Order {
     pub last_fetch: Option<Time>,
     pub until: Time,
     pub plan: Plan,
+    /// Where the URL stands relative to its seed.
+    pub position: Position,
+    /// Of the unit: also between two requests of one order.
+    pub politeness: Politeness,
     /// For conditional requests.
     pub etag: Option<String>,
     pub last_modified: Option<String>,
@@ -75,6 +91,8 @@ pub struct Report {
     pub retry_after: Option<Span>,
     pub outlinks: Vec<Outlink>,
     pub cookies: Option<Vec<u8>>,
+    /// What went wrong, in a sentence; also of an answer that was cut off.
+    pub problem: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -121,6 +139,7 @@ impl Report {
             retry_after: None,
             outlinks: Vec::new(),
             cookies: None,
+            problem: None,
         }
     }
 }

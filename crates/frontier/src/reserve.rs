@@ -82,14 +82,23 @@ impl Desk<'_> {
                 break;
             }
             // A unit that was only put back stands at a time of its own choice: it is seen when that comes.
-            let lease = leases[orders.len()];
-            orders.extend(self.reserve_unit(&Unit::parse(&unit), Time(at), lease).await?);
+            let unit = Unit::parse(&unit);
+            // One that may be asked several things at once, without a delay, comes up again right away.
+            while let Some(lease) = leases.get(orders.len())
+                && let Some((order, again)) = self.reserve_unit(&unit, Time(at), *lease).await?
+            {
+                orders.push(order);
+                if again.is_none_or(|again| again > self.now) {
+                    break;
+                }
+            }
             next = Some(self.now);
         }
         Ok((Reserved { orders, next }, begins))
     }
 
-    async fn reserve_unit(&self, unit: &Unit, at: Time, lease: u64) -> Result<Option<Order>> {
+    /// An order, and where its unit stands in the host queue now.
+    async fn reserve_unit(&self, unit: &Unit, at: Time, lease: u64) -> Result<Option<(Order, Option<Time>)>> {
         let host = match unit {
             Unit::Host(host) => Some(host.clone()),
             Unit::Group(group) => self.first_member(group).await?,
@@ -117,7 +126,8 @@ impl Desk<'_> {
         };
         let order = self.take_slot(unit, &name, &mut host, picked, lease).await?;
         self.settle_taken(unit, &name, &mut host).await?;
-        Ok(Some(order))
+        // A group's place is in its own row: whoever wants more of it asks for it again.
+        Ok(Some((order, host.slots.queued_at)))
     }
 
     /// The member of a group that is first in its queue; one whose time has not come puts the group right.
@@ -240,6 +250,8 @@ impl Desk<'_> {
             last_fetch: record.last.map(|last| last.at),
             until,
             plan,
+            position: record.position,
+            politeness,
             etag: record.etag,
             last_modified: record.last_modified,
             digest: record.digest,

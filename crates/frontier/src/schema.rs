@@ -12,7 +12,8 @@
 //! | `LEASES` | until, lease | the unit and host that are reserved |
 //! | `BLACKLIST`, `BLACKLIST_ENDS` | collection, url; until, collection, url | reason, since, until |
 //! | `COOKIES` | collection, host | as the fetcher wrote them |
-//! | `CAPTURES` | collection, SURT key, time | where it is archived |
+//! | `CAPTURES` | collection, SURT key, time, offset | where it is archived (two spellings of a URL share a SURT key, and may share the moment) |
+//! | `FILES` | archive file | up to which byte its records are committed |
 //! | `CONTRACT`, `TRAFFIC` | see [`crate::stats`] | counters |
 //! | `DECLARED`, `DECLARED_LOG`, `COUNTERS` | see [`crate::declared`] | what people declared |
 //!
@@ -37,12 +38,13 @@ pub const LEASES: Table<(i64, u64), (String, String)> = Table::new(0x17, "leases
 pub const BLACKLIST: Table<(String, String), BlacklistEntry> = Table::new(0x18, "blacklist");
 pub const BLACKLIST_ENDS: Table<(i64, String, String), ()> = Table::new(0x19, "blacklist ends");
 pub const COOKIES: Table<(String, String), Vec<u8>> = Table::new(0x1A, "cookies");
-pub const CAPTURES: Table<(String, String, i64), Capture> = Table::new(0x1B, "captures");
+pub const CAPTURES: Table<(String, String, i64, u64), Capture> = Table::new(0x1B, "captures");
 pub const CONTRACT: Table<(String, i64, String, u32), Lateness> = Table::new(0x1C, "contract");
 pub const TRAFFIC: Table<(i64, String, u32), Traffic> = Table::new(0x1D, "traffic");
 pub const DECLARED: Table<(u8, String), Change> = Table::new(0x1E, "declared");
 pub const DECLARED_LOG: Table<(u64,), Change> = Table::new(0x1F, "declared log");
 pub const COUNTERS: Table<(String,), u64> = Table::new(0x20, "counters");
+pub const FILES: Table<(String,), u64> = Table::new(0x21, "files");
 
 /// What the store knows of a URL in a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -173,6 +175,7 @@ mod tests {
             DECLARED.id(),
             DECLARED_LOG.id(),
             COUNTERS.id(),
+            FILES.id(),
         ];
         let count = ids.len();
         ids.sort_unstable();

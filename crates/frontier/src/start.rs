@@ -7,7 +7,7 @@ use store::Result;
 
 use crate::Frontier;
 use crate::desk::Arrivals;
-use crate::schema::COUNTERS;
+use crate::schema::{COUNTERS, URLS};
 
 const RUN: &str = "run";
 /// Seeds started in one transaction.
@@ -37,10 +37,36 @@ pub struct Started {
 impl Frontier {
     pub async fn start(&self, target: &Target) -> Result<Started> {
         let pairs = self.with_catalog(|catalog| pairs(catalog, target)).await?;
+        self.start_pairs(pairs.into_iter().collect()).await
+    }
+
+    /// Starts every seed that was never started in a collection it belongs to; the others go on as they are.
+    pub async fn start_new(&self) -> Result<Started> {
+        let all = self
+            .with_catalog(|catalog| -> BTreeSet<(String, String, String)> {
+                let targets = catalog.collections().map(|c| Target::Collection(c.name.clone()));
+                let found: BTreeSet<_> = targets.flat_map(|target| pairs(catalog, &target)).collect();
+                let with_url = found.into_iter().filter_map(|(seed, collection)| {
+                    let url = catalog.seed(&seed)?.url.as_str().to_owned();
+                    Some((seed, collection, url))
+                });
+                with_url.collect()
+            })
+            .await?;
+        let tx = self.store.begin().await?;
+        let mut new = Vec::new();
+        for (seed, collection, url) in all {
+            if URLS.get(&tx, (&collection, &url)).await?.is_none() {
+                new.push((seed, collection));
+            }
+        }
+        self.start_pairs(new).await
+    }
+
+    async fn start_pairs(&self, pairs: Vec<(String, String)>) -> Result<Started> {
         if pairs.is_empty() {
             return Ok(Started::default());
         }
-        let pairs: Vec<(String, String)> = pairs.into_iter().collect();
         let run = self
             .store
             .transact_idempotent(|tx| async move {
