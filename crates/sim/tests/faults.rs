@@ -12,7 +12,7 @@ use std::pin::Pin;
 
 use frontier::ports::{CaptureKey, Fetch, Order, Report};
 use frontier::schema::Capture;
-use frontier::{Completed, Reserved, Target};
+use frontier::{Completed, CompletedAll, Frontier, Harvest, Reserved, Target};
 use policy::catalog::Change;
 use policy::time::{Span, Time};
 use sim::{Checker, Flight, Settings, Simulation, interleave};
@@ -24,7 +24,8 @@ const STEPS: usize = 150;
 /// One thing that happens at a moment; those of one step happen at the same time.
 enum Deed {
     Reserve(usize),
-    Land(Box<Landing>),
+    /// Together, as one transaction.
+    Land(Vec<Landing>),
     Declare(Change),
     Start(Target),
     Sweep,
@@ -34,6 +35,7 @@ enum Deed {
 enum Done {
     Reserved(Result<Reserved, Error>),
     Landed(Box<Landing>, Result<Completed, Error>),
+    LandedTogether(Vec<Done>),
     Other,
 }
 
@@ -58,6 +60,42 @@ struct Storm {
     captures: BTreeMap<(String, CaptureKey), Capture>,
     /// Commits nobody heard of.
     unheard: HashMap<u64, Box<Landing>>,
+}
+
+/// As the harvest loop does it: whoever lost its lease is left out, and the rest done again.
+async fn land(frontier: &Frontier, mut landings: Vec<Landing>) -> Vec<Done> {
+    let mut done = Vec::new();
+    while !landings.is_empty() {
+        let harvests: Vec<Harvest<'_>> = landings
+            .iter()
+            .map(|landing| Harvest {
+                order: &landing.flight.order,
+                report: &landing.report,
+                captures: &landing.captures,
+            })
+            .collect();
+        let completed = frontier.complete_all(&harvests, &[]).await;
+        let mut over = |landing: Landing, completed| done.push(Done::Landed(Box::new(landing), completed));
+        match completed {
+            Ok(CompletedAll::Done(summaries)) => {
+                for (landing, summary) in landings.drain(..).zip(summaries) {
+                    over(landing, Ok(Completed::Done(summary)));
+                }
+            }
+            Ok(CompletedAll::LeasesLost(lost)) => {
+                assert!(!lost.is_empty());
+                for at in lost.into_iter().rev() {
+                    over(landings.remove(at), Ok(Completed::LeaseLost));
+                }
+            }
+            Err(error) => {
+                for landing in landings.drain(..) {
+                    over(landing, Err(error.clone()));
+                }
+            }
+        }
+    }
+    done
 }
 
 impl Storm {
@@ -115,6 +153,7 @@ impl Storm {
                 .map_or(next, |ends| if self.rng.bool() { ends.max(self.simulation.now()) } else { next }),
         );
         let mut deeds = Vec::new();
+        let mut together = Vec::new();
         let landing: Vec<_> = self
             .simulation
             .flights
@@ -125,7 +164,7 @@ impl Storm {
             if self.rng.u32(0..4) > 0
                 && let Some(flight) = self.simulation.flights.remove(&key)
             {
-                deeds.push(self.landing(flight).await);
+                together.push(self.landing(flight).await);
             }
         }
         let now = self.simulation.now();
@@ -134,7 +173,11 @@ impl Storm {
             .partition(|f| f.order.until.plus(Span::minutes(1)) < now);
         self.hanging = still;
         for flight in late {
-            deeds.push(self.landing(flight).await);
+            together.push(self.landing(flight).await);
+        }
+        while !together.is_empty() {
+            let some = self.rng.usize(1..=together.len());
+            deeds.push(Deed::Land(together.split_off(together.len() - some)));
         }
         let idle = self.simulation.settings.workers.saturating_sub(self.simulation.flights.len());
         if idle > 0 {
@@ -157,7 +200,13 @@ impl Storm {
         }
         // What was given out in this moment must have been free before any request ended in it: there is a delay to keep. Only where
         // nobody was asked anything, there is none.
-        let mut done = self.all_at_once(deeds);
+        let mut done: Vec<Done> = Vec::new();
+        for one in self.all_at_once(deeds) {
+            match one {
+                Done::LandedTogether(all) => done.extend(all),
+                one => done.push(one),
+            }
+        }
         done.sort_by_key(|done| match done {
             Done::Landed(landing, _) if asked_nobody(&landing.report) => 0,
             Done::Reserved(_) => 1,
@@ -168,11 +217,11 @@ impl Storm {
         }
     }
 
-    async fn landing(&self, flight: Flight) -> Deed {
+    async fn landing(&self, flight: Flight) -> Landing {
         // Reading what is declared may be made to fail, too.
         loop {
             if let Ok((report, captures)) = self.simulation.report(&flight).await {
-                return Deed::Land(Box::new(Landing { flight, report, captures }));
+                return Landing { flight, report, captures };
             }
         }
     }
@@ -183,11 +232,7 @@ impl Storm {
             let doing: Pin<Box<dyn Future<Output = Done> + '_>> = Box::pin(async move {
                 match deed {
                     Deed::Reserve(wanted) => Done::Reserved(frontier.reserve(wanted).await),
-                    Deed::Land(landing) => {
-                        let Landing { flight, report, captures } = &*landing;
-                        let completed = frontier.complete(&flight.order, report, captures).await;
-                        Done::Landed(landing, completed)
-                    }
+                    Deed::Land(landings) => Done::LandedTogether(land(frontier, landings).await),
                     Deed::Declare(change) => {
                         let _ = frontier.declare(&[change]).await;
                         Done::Other
@@ -227,6 +272,7 @@ impl Storm {
             }
             Done::Reserved(Err(_)) | Done::Other => {}
             Done::Landed(landing, completed) => self.landing_over(landing, &completed),
+            Done::LandedTogether(all) => unreachable!("{} landings were taken apart before", all.len()),
         }
     }
 

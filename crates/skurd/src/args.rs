@@ -1,6 +1,7 @@
 //! The command line, in one definition: help and errors come from here.
 
 mod declared;
+mod harvest;
 mod look;
 mod report;
 mod simulate;
@@ -13,6 +14,9 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use declared::{
     CollectionCommand, GroupCommand, NamesArgs, ProfileCommand, SameCommand, SeedCommand, SwitchedCommand,
+};
+pub(crate) use harvest::{
+    CapturesArgs, CdxCommand, CdxExportArgs, CrawlArgs, HarvestArgs, WarcArg, WarcCommand,
 };
 pub(crate) use look::{
     BlacklistArgs, BlacklistCommand, BlacklistList, HostsArgs, QueueArgs, QueueCommand, StartArgs, StateArg,
@@ -33,6 +37,27 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Harvest: URLs, each once, or what a config file says, for ever
+    ///
+    /// Everything is archived as WARC in the data directory. Ctrl-C stops cleanly, and so does a second one at once; the same command
+    /// goes on where it stopped, also after a crash. Private and loopback addresses are refused unless --allow-net names them.
+    #[command(after_help = "Examples:
+  skurd crawl https://example.org/ --contact https://my.site/bot
+  skurd crawl config.yaml --until-done
+  skurd crawl config.yaml --for 8h --data /srv/skurd --json
+  skurd crawl http://shop.test/ --resolve '*.test=127.0.0.1:8080' --allow-net 127.0.0.0/8 --delay 0")]
+    Crawl(Box<CrawlArgs>),
+    /// List what was archived: of a URL, or all
+    #[command(
+        after_help = "Examples:\n  skurd captures https://vg.no/\n  skurd captures --collection news --json"
+    )]
+    Captures(CapturesArgs),
+    /// Index the archive for replay
+    #[command(subcommand, arg_required_else_help = true)]
+    Cdx(CdxCommand),
+    /// Look after WARC files
+    #[command(subcommand, arg_required_else_help = true)]
+    Warc(WarcCommand),
     /// Check config files, learn how they are written, and apply them
     #[command(subcommand, arg_required_else_help = true)]
     Config(ConfigCommand),

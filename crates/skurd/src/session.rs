@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Error, Result};
 use frontier::Frontier;
 use frontier::ports::Clock;
-use frontier::schema::URLS;
+use frontier::schema::{CAPTURES, URLS};
 use policy::catalog::Catalog;
 use policy::url::{CrawlUrl, UrlRules, normalise};
 use store::table::KeyRange;
@@ -69,6 +69,20 @@ impl Session {
                 false => Err(unknown("collection", name, catalog.collections().map(|c| c.name.as_str()))),
             }
         })?
+    }
+
+    /// The collections that have captures, declared or not.
+    pub(crate) fn collections_with_captures(&self) -> Result<Vec<String>> {
+        self.wait(async {
+            let tx = self.frontier.store().begin().await?;
+            let mut names: Vec<String> = Vec::new();
+            let mut range = CAPTURES.range(());
+            while let Some(((name, ..), _)) = CAPTURES.first(&tx, &range).await? {
+                range = KeyRange { from: CAPTURES.range((name.as_str(),)).to, to: range.to };
+                names.push(name);
+            }
+            Ok(names)
+        })
     }
 
     /// The collections that have URLs, declared or not, without reading all of them.

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 /// Why a store operation did not happen. The caller's answer depends only on the variant.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Somebody else wrote a key of this transaction first. Run it again; [`crate::Store::transact`] does.

@@ -53,9 +53,9 @@ pub(crate) fn from_now(text: &str) -> Result<Span, String> {
 
 pub(crate) fn delay(text: &str) -> Result<Delay, String> {
     let Some((min, max)) = text.split_once("..") else {
-        return Ok(Delay { min: span(text, true)?, max: None });
+        return Ok(Delay { min: seconds_or_span(text)?, max: None });
     };
-    let (min, max) = (span(min, true)?, span(max, true)?);
+    let (min, max) = (seconds_or_span(min)?, seconds_or_span(max)?);
     match min > max {
         true => Err("the shortest delay is longer than the longest".to_owned()),
         false => Ok(Delay { min, max: Some(max) }),
@@ -127,6 +127,14 @@ fn span(text: &str, zero: bool) -> Result<Span, String> {
     }
 }
 
+/// A duration, or a bare number of seconds as other crawlers take it.
+fn seconds_or_span(text: &str) -> Result<Span, String> {
+    match text.parse::<u32>() {
+        Ok(seconds) => Ok(Span::seconds(seconds.into())),
+        Err(_) => span(text, true),
+    }
+}
+
 fn sentence(wrong: Wrong) -> String {
     match wrong.hint.is_empty() {
         true => wrong.what,
@@ -143,7 +151,9 @@ mod tests {
         let seconds = Span::seconds;
         assert_eq!(delay("2s"), Ok(Delay { min: seconds(2), max: None }));
         assert_eq!(delay("0s..1m"), Ok(Delay { min: Span::ZERO, max: Some(seconds(60)) }));
-        for wrong in ["", "1", "2s..1s", "..1s", "1s.."] {
+        assert_eq!(delay("0"), Ok(Delay { min: Span::ZERO, max: None }));
+        assert_eq!(delay("1..2500ms"), Ok(Delay { min: seconds(1), max: Some(Span(2500)) }));
+        for wrong in ["", "-1", "2s..1s", "..1s", "1s.."] {
             assert!(delay(wrong).is_err(), "{wrong}");
         }
     }

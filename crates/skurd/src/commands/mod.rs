@@ -1,6 +1,9 @@
 mod apply;
+mod archive;
 mod blacklist;
+mod captures;
 mod config;
+mod crawl;
 mod declared;
 mod hosts;
 mod import;
@@ -13,11 +16,15 @@ mod why;
 
 use anyhow::Result;
 
-use crate::args::{Args, Command, ConfigCommand, ImportCommand, StoreCommand};
+use crate::args::{Args, CdxCommand, Command, ConfigCommand, ImportCommand, StoreCommand, WarcCommand};
 use crate::import as list;
 
 pub(crate) fn run(args: Args) -> Result<()> {
     match args.command {
+        Command::Crawl(args) => crawl::run(&args),
+        Command::Captures(args) => captures::run(&args),
+        Command::Cdx(CdxCommand::Export(args)) => archive::export(&args),
+        Command::Warc(WarcCommand::Check { files, json }) => archive::check(&files, json),
         Command::Config(ConfigCommand::Check { file, json }) => config::check(&file, json),
         Command::Config(ConfigCommand::Apply { file, data, prune, json }) => {
             apply::run(&file, &data.dir, prune, json)
