@@ -85,6 +85,9 @@ struct Fetched<E> {
     exchange: Option<E>,
 }
 
+/// How a task ended.
+type Joined<E> = Result<(Id, Fetched<E>), JoinError>;
+
 /// The fetches under way.
 struct Working<E> {
     tasks: JoinSet<Fetched<E>>,
@@ -181,7 +184,7 @@ where
     fn fetched(
         &self,
         working: &mut Working<F::Exchange>,
-        first: Option<Result<(Id, Fetched<F::Exchange>), JoinError>>,
+        first: Option<Joined<F::Exchange>>,
     ) -> Vec<Fetched<F::Exchange>> {
         let mut batch = Vec::new();
         let mut next = first.or_else(|| working.tasks.try_join_next_with_id());

@@ -86,7 +86,7 @@ impl Head {
     }
 
     /// Every header of that name, as it came.
-    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+    pub fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         let named = self.headers.iter().filter(move |(have, _)| have.eq_ignore_ascii_case(name));
         named.map(|(_, value)| value.as_slice())
     }

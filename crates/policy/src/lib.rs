@@ -17,6 +17,7 @@ pub mod outcome;
 pub mod outlink;
 pub mod owner;
 pub mod position;
+pub mod robots;
 pub mod rule;
 pub mod schedule;
 pub mod scope;

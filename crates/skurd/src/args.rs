@@ -16,7 +16,7 @@ pub(crate) use declared::{
     CollectionCommand, GroupCommand, NamesArgs, ProfileCommand, SameCommand, SeedCommand, SwitchedCommand,
 };
 pub(crate) use harvest::{
-    CapturesArgs, CdxCommand, CdxExportArgs, CrawlArgs, HarvestArgs, WarcArg, WarcCommand,
+    CapturesArgs, CdxCommand, CdxExportArgs, CrawlArgs, DemoArgs, HarvestArgs, WarcArg, WarcCommand,
 };
 pub(crate) use look::{
     BlacklistArgs, BlacklistCommand, BlacklistList, HostsArgs, QueueArgs, QueueCommand, StartArgs, StateArg,
@@ -37,6 +37,11 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Serve a small web of twelve hosts on loopback and harvest it, without any network
+    ///
+    /// Redirects, robots, sitemaps, cookies, errors, a trap: everything a harvest meets, in two collections, one of them logged in.
+    #[command(after_help = "Examples:\n  skurd demo\n  skurd demo --until-done --data /tmp/demo")]
+    Demo(DemoArgs),
     /// Harvest: URLs, each once, or what a config file says, for ever
     ///
     /// Everything is archived as WARC in the data directory. Ctrl-C stops cleanly, and so does a second one at once; the same command

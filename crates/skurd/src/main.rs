@@ -4,6 +4,7 @@ mod args;
 mod clock;
 mod commands;
 mod config;
+mod demo;
 mod harvest;
 mod hint;
 mod import;

@@ -9,6 +9,7 @@ mod examples;
 mod order;
 mod outcomes;
 mod outlinks;
+mod robots;
 mod schedule;
 mod scopes;
 mod urls;

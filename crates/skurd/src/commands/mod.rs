@@ -5,6 +5,7 @@ mod captures;
 mod config;
 mod crawl;
 mod declared;
+mod demo;
 mod hosts;
 mod import;
 mod queue;
@@ -21,6 +22,7 @@ use crate::import as list;
 
 pub(crate) fn run(args: Args) -> Result<()> {
     match args.command {
+        Command::Demo(args) => demo::run(&args),
         Command::Crawl(args) => crawl::run(&args),
         Command::Captures(args) => captures::run(&args),
         Command::Cdx(CdxCommand::Export(args)) => archive::export(&args),

@@ -1,0 +1,188 @@
+//! Gathering the links of a page: as texts while it is read, as URLs at its end.
+//!
+//! A `<base>` holds for the whole page, wherever it stands, so nothing is resolved before the end. What is said twice is kept once,
+//! with the first anchor text that says something. `nofollow` is a word to search engines and not obeyed: an archive keeps what there is.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+
+use encoding_rs::Encoding;
+use policy::model::LinkKind;
+use policy::url::{Base, CrawlUrl, UrlRules, normalise_against};
+
+use super::Found;
+
+/// Longest text that is taken for a link; a URL that comes out of it is shorter still.
+const RAW_BYTES_MAX: usize = 8 << 10;
+
+/// What a relative link is relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Against {
+    /// The page, by its `<base>`.
+    Page,
+    /// The address the answer came from.
+    Address,
+}
+
+struct Candidate {
+    raw: Box<str>,
+    kind: LinkKind,
+    how: &'static str,
+    against: Against,
+    anchor: String,
+}
+
+/// What became of the links of a page.
+pub(super) struct Collected {
+    pub(super) links: Vec<Found>,
+    pub(super) dropped: u64,
+    pub(super) unusable: u64,
+}
+
+pub(super) struct Collector {
+    candidates: Vec<Candidate>,
+    /// By hash of text and kind; two that share 64 random bits are taken for one.
+    seen: HashMap<u64, usize>,
+    hasher: RandomState,
+    links_max: usize,
+    dropped: u64,
+    unusable: u64,
+}
+
+impl Collector {
+    pub(super) fn new(links_max: usize) -> Collector {
+        Collector {
+            candidates: Vec::new(),
+            seen: HashMap::new(),
+            hasher: RandomState::new(),
+            links_max,
+            dropped: 0,
+            unusable: 0,
+        }
+    }
+
+    /// Takes a link on the page; where it has its place, if it has one.
+    pub(super) fn add(&mut self, raw: &str, kind: LinkKind, how: &'static str) -> Option<usize> {
+        self.add_against(raw, kind, how, Against::Page)
+    }
+
+    pub(super) fn add_against(
+        &mut self,
+        raw: &str,
+        kind: LinkKind,
+        how: &'static str,
+        against: Against,
+    ) -> Option<usize> {
+        let raw = raw.trim_ascii();
+        if raw.is_empty() || raw.starts_with('#') {
+            return None;
+        }
+        if raw.len() > RAW_BYTES_MAX || has_foreign_scheme(raw) {
+            self.unusable += 1;
+            return None;
+        }
+        let key = self.hasher.hash_one((raw, kind, against == Against::Page));
+        if let Some(at) = self.seen.get(&key) {
+            return Some(*at);
+        }
+        if self.candidates.len() >= self.links_max {
+            self.dropped += 1;
+            return None;
+        }
+        self.seen.insert(key, self.candidates.len());
+        self.candidates.push(Candidate { raw: raw.into(), kind, how, against, anchor: String::new() });
+        Some(self.candidates.len() - 1)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.candidates.len()
+    }
+
+    pub(super) fn has_anchor(&self, at: usize) -> bool {
+        self.candidates.get(at).is_some_and(|candidate| !candidate.anchor.is_empty())
+    }
+
+    /// The anchor text of a link that has none yet.
+    pub(super) fn anchor(&mut self, at: usize, text: &str) {
+        if let Some(candidate) = self.candidates.get_mut(at).filter(|candidate| candidate.anchor.is_empty()) {
+            text.clone_into(&mut candidate.anchor);
+        }
+    }
+
+    /// Turns texts into URLs; those that cannot be harvested are counted.
+    pub(super) fn finish(
+        self,
+        page: &CrawlUrl,
+        base: Option<&str>,
+        encoding: &'static Encoding,
+        rules: &UrlRules,
+    ) -> Collected {
+        let Collector { candidates, hasher, dropped, mut unusable, .. } = self;
+        let Ok(address) = Base::new(page) else {
+            return Collected { links: Vec::new(), dropped, unusable: unusable + candidates.len() as u64 };
+        };
+        let declared = base.map(|href| address.clone().declared(href));
+        let mut links: Vec<Found> = Vec::with_capacity(candidates.len());
+        let mut seen: HashMap<u64, usize> = HashMap::with_capacity(candidates.len());
+        for Candidate { raw, kind, how, against, anchor } in candidates {
+            let base = declared.as_ref().filter(|_| against == Against::Page).unwrap_or(&address);
+            let Ok(url) = normalise_against(&with_legacy_query(&raw, encoding), base, rules) else {
+                unusable += 1;
+                continue;
+            };
+            let key = hasher.hash_one((url.as_str(), kind));
+            match seen.get(&key).and_then(|at| links.get_mut(*at)) {
+                Some(same) if same.anchor.is_empty() => same.anchor = anchor,
+                Some(_) => {}
+                None => {
+                    seen.insert(key, links.len());
+                    links.push(Found { url, kind, anchor, how });
+                }
+            }
+        }
+        Collected { links, dropped, unusable }
+    }
+}
+
+/// `mailto:`, `javascript:`, `data:` and all the others that are not fetched by HTTP.
+fn has_foreign_scheme(raw: &str) -> bool {
+    let Some(end) = raw.find([':', '/', '?', '#']).filter(|at| raw.as_bytes()[*at] == b':') else {
+        return false;
+    };
+    let scheme = &raw[..end];
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+        && !scheme.eq_ignore_ascii_case("http")
+        && !scheme.eq_ignore_ascii_case("https")
+}
+
+/// On a page in an old encoding the query of a link is sent in that encoding, the rest of it in UTF-8 (WHATWG URL, 4.4).
+fn with_legacy_query<'r>(raw: &'r str, encoding: &'static Encoding) -> std::borrow::Cow<'r, str> {
+    let encoding = encoding.output_encoding();
+    let Some(from) = raw.find('?').filter(|_| encoding != encoding_rs::UTF_8 && !raw.is_ascii()) else {
+        return raw.into();
+    };
+    let (path, query) = raw.split_at(from);
+    let (query, fragment) = query.split_once('#').unwrap_or((query, ""));
+    if path.contains('#') || query.is_ascii() {
+        return raw.into();
+    }
+    let mut text = path.to_owned();
+    for c in query.chars() {
+        if c.is_ascii() {
+            text.push(c);
+            continue;
+        }
+        let mut utf8 = [0; 4];
+        let (bytes, _, unmappable) = encoding.encode(c.encode_utf8(&mut utf8));
+        let bare = |byte: u8| unmappable && byte.is_ascii_digit();
+        text.extend(
+            bytes
+                .iter()
+                .map(|byte| if bare(*byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") }),
+        );
+    }
+    text.push('#');
+    text.push_str(fragment);
+    text.into()
+}

@@ -1,0 +1,188 @@
+//! Links out of sitemaps (index, URL set, with the extensions for pictures, videos and languages) and feeds (RSS, Atom, RDF).
+//!
+//! Read by the names of elements without their prefixes: namespaces are wrong in the wild as often as they are right. Entries and
+//! pages are links, what belongs to them (pictures, videos, enclosures) is a requisite. An entry's links have its title as anchor text.
+
+use policy::model::LinkKind::{self, Link, Requisite};
+
+use super::charset::Charset;
+use super::collect::Collector;
+use super::markup::Sink;
+use super::tag::Tag;
+use super::{Limits, text, value};
+
+/// Longest text of an element that may be a URL or a title.
+const TEXT_BYTES_MAX: usize = 8 << 10;
+
+/// Longest name of an element that means something here.
+const NAME_BYTES_MAX: usize = 20;
+
+pub(super) struct Feed<'c> {
+    pub(super) collector: &'c mut Collector,
+    /// The first title, which is that of the feed.
+    pub(super) title: Option<String>,
+    charset: Charset,
+    limits: Limits,
+    reading: Option<Reading>,
+    captured: Vec<u8>,
+    /// Within `image:image` or `video:video`.
+    in_extension: bool,
+    /// In an entry: the first link of it, and its title.
+    entry: Option<(usize, String)>,
+}
+
+/// What the text of the element that is open is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Url(LinkKind, &'static str),
+    Title,
+}
+
+impl<'c> Feed<'c> {
+    pub(super) fn new(collector: &'c mut Collector, charset: Charset, limits: Limits) -> Feed<'c> {
+        Feed {
+            collector,
+            title: None,
+            charset,
+            limits,
+            reading: None,
+            captured: Vec::new(),
+            in_extension: false,
+            entry: None,
+        }
+    }
+
+    fn reads(&mut self, reading: Reading) {
+        self.captured.clear();
+        self.reading = Some(reading);
+    }
+
+    fn link(&mut self, tag: &Tag<'_>, attribute: &[u8], kind: LinkKind, how: &'static str) {
+        if let Some(raw) = tag.get(attribute) {
+            self.collector.add(&text::attribute(self.charset, raw), kind, how);
+        }
+    }
+
+    fn element(&mut self, name: &[u8], tag: &Tag<'_>) {
+        match name {
+            b"loc" if self.in_extension => self.reads(Reading::Url(Requisite, "sitemap/image")),
+            b"loc" => self.reads(Reading::Url(Link, "sitemap/loc")),
+            b"sitemap" => self.reads(Reading::Url(Link, "sitemap/sitemap")),
+            b"thumbnail_loc" | b"content_loc" | b"player_loc" | b"content_segment_loc" => {
+                self.reads(Reading::Url(Requisite, "sitemap/video"));
+            }
+            b"gallery_loc" => self.reads(Reading::Url(Link, "sitemap/video")),
+            b"image" | b"video" => self.in_extension = !tag.self_closing,
+            b"url" if self.in_extension => self.reads(Reading::Url(Requisite, "feed/image")),
+            b"item" | b"entry" => self.entry = Some((self.collector.len(), String::new())),
+            b"title" if !tag.name.contains(&b':') => self.reads(Reading::Title),
+            b"link" => self.link_element(tag),
+            b"guid" if is_permalink(tag) => self.reads(Reading::Url(Link, "feed/guid")),
+            b"comments" => self.reads(Reading::Url(Link, "feed/comments")),
+            b"icon" | b"logo" => self.reads(Reading::Url(Requisite, "feed/icon")),
+            b"enclosure" => self.link(tag, b"url", Requisite, "feed/enclosure"),
+            b"content" | b"thumbnail" => {
+                self.link(tag, b"url", Requisite, "feed/media");
+                self.link(tag, b"src", Link, "feed/content");
+            }
+            _ => {}
+        }
+    }
+
+    /// `<link>…</link>` in RSS, `<link href rel>` in Atom and in sitemaps.
+    fn link_element(&mut self, tag: &Tag<'_>) {
+        if tag.get(b"href").is_none() {
+            return self.reads(Reading::Url(Link, "feed/link"));
+        }
+        let rel = tag.get(b"rel").unwrap_or_default();
+        if let Some(kind) = value::rel(&self.charset.text(rel)) {
+            self.link(tag, b"href", kind, "link/@href");
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(reading) = self.reading.take() else { return };
+        match reading {
+            Reading::Url(kind, how) => {
+                let raw = text::shown(self.charset, &self.captured, TEXT_BYTES_MAX);
+                self.collector.add(&raw, kind, how);
+            }
+            Reading::Title => self.read_title(),
+        }
+    }
+
+    fn read_title(&mut self) {
+        if self.in_extension {
+            return;
+        }
+        let max = if self.entry.is_some() { self.limits.anchor_bytes_max } else { text::TITLE_BYTES_MAX };
+        let title = text::shown(self.charset, &self.captured, max);
+        match &mut self.entry {
+            Some((_, of_entry)) if of_entry.is_empty() => *of_entry = title,
+            Some(_) => {}
+            None => {
+                self.title.get_or_insert(title);
+            }
+        }
+    }
+
+    /// At the end of an entry its links get its title.
+    fn close_entry(&mut self) {
+        let Some((first, title)) = self.entry.take() else { return };
+        for at in first..self.collector.len() {
+            self.collector.anchor(at, &title);
+        }
+    }
+}
+
+impl Sink for Feed<'_> {
+    fn start(&mut self, tag: &Tag<'_>) {
+        // Text before an inner element is not a URL, and neither is what an element that closes itself leaves open.
+        self.reading = None;
+        let mut name = [0; NAME_BYTES_MAX];
+        let local = local_name(tag.name);
+        if let Some(name) = name.get_mut(..local.len()) {
+            name.copy_from_slice(local);
+            name.make_ascii_lowercase();
+            self.element(name, tag);
+        }
+        if tag.self_closing {
+            self.reading = None;
+        }
+    }
+
+    fn end(&mut self, name: &[u8]) {
+        self.close();
+        let name = local_name(name);
+        let is = |names: [&[u8]; 2]| names.iter().any(|one| one.eq_ignore_ascii_case(name));
+        if is([b"image", b"video"]) {
+            self.in_extension = false;
+        } else if is([b"item", b"entry"]) {
+            self.close_entry();
+        }
+    }
+
+    fn wants_text(&self) -> bool {
+        self.reading.is_some() && self.captured.len() < TEXT_BYTES_MAX
+    }
+
+    /// CDATA is literal, so that what looks like a reference in it is made one to itself.
+    fn text(&mut self, text: &[u8], raw: bool) {
+        let room = TEXT_BYTES_MAX.saturating_sub(self.captured.len());
+        for byte in &text[..text.len().min(room)] {
+            match byte {
+                b'&' if raw => self.captured.extend_from_slice(b"&amp;"),
+                byte => self.captured.push(*byte),
+            }
+        }
+    }
+}
+
+fn local_name(name: &[u8]) -> &[u8] {
+    name.rsplit(|byte| *byte == b':').next().unwrap_or(name)
+}
+
+/// A guid is the address of its entry unless it says that it is not.
+fn is_permalink(tag: &Tag<'_>) -> bool {
+    tag.get(b"ispermalink").is_none_or(|value| !value.trim_ascii().eq_ignore_ascii_case(b"false"))
+}

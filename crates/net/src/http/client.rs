@@ -1,0 +1,180 @@
+//! The client: takes a connection or makes one, sends, receives, and lets it rest.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::time::{Instant, timeout_at};
+
+use super::error::Problem;
+use super::pool::{Pool, PoolLimits};
+use super::receive::{Ending, Incoming};
+use super::stream::Connection;
+use super::{FetchError, FetchErrorKind, FetchLimits, Fetched, Request, millis, request};
+use crate::address::Guard;
+use crate::dns::{Clock, DnsRecord, Resolver};
+use crate::exchange::{Exchange, Recording, Truncated};
+use crate::tls::{Certificates, Connector, TlsError};
+
+/// What a [`Client`] is made of.
+#[derive(Clone)]
+pub struct Setup {
+    pub resolver: Arc<Resolver>,
+    pub guard: Guard,
+    pub certificates: Certificates,
+    pub pool: PoolLimits,
+    /// Answers beyond this many bytes are recorded in a file in `spill_dir`.
+    pub memory_bytes_max: usize,
+    pub spill_dir: PathBuf,
+    pub clock: Clock,
+}
+
+/// Fetches URLs, many at a time.
+pub struct Client {
+    pub(super) resolver: Arc<Resolver>,
+    pub(super) guard: Guard,
+    pub(super) tls: Connector,
+    pool: Pool,
+    memory_bytes_max: usize,
+    spill_dir: PathBuf,
+    clock: Clock,
+}
+
+/// Why an exchange did not happen.
+enum Failure {
+    /// The connection ended before a byte of the answer came.
+    Unanswered(String),
+    Problem(Problem),
+}
+
+impl Client {
+    pub fn new(setup: Setup) -> Result<Client, TlsError> {
+        Ok(Client {
+            tls: Connector::new(setup.certificates, setup.clock.clone())?,
+            resolver: setup.resolver,
+            guard: setup.guard,
+            pool: Pool::new(setup.pool),
+            memory_bytes_max: setup.memory_bytes_max,
+            spill_dir: setup.spill_dir,
+            clock: setup.clock,
+        })
+    }
+
+    /// Fetches one URL. Dropping the future closes the connection.
+    pub async fn fetch(&self, request: &Request<'_>) -> Fetched {
+        let at = (self.clock)();
+        let mut dns = None;
+        let result = self.attempt(request, &mut dns).await.map_err(|Problem { kind, reason }| {
+            let elapsed = (self.clock)().since(at);
+            FetchError { kind, reason, at, elapsed }
+        });
+        Fetched { result, dns }
+    }
+
+    /// Closes connections that rested too long, and says how many are still resting. Fetches do this on the way; this is for quiet times.
+    pub fn close_idle(&self) -> usize {
+        self.pool.expire()
+    }
+
+    async fn attempt(&self, request: &Request<'_>, dns: &mut Option<DnsRecord>) -> Result<Exchange, Problem> {
+        let deadline = Instant::now() + millis(request.limits.total);
+        let bytes = request::written(request.url, request.headers)?;
+        if let Some(resting) = self.pool.take(request::origin(request.url)) {
+            match self.exchange(resting, request, &bytes, deadline).await {
+                Ok(exchange) => return Ok(exchange),
+                Err(Failure::Problem(problem)) => return Err(problem),
+                Err(Failure::Unanswered(_)) => {}
+            }
+        }
+        let fresh = self.connect(request.url, request.limits, deadline, dns).await?;
+        self.exchange(fresh, request, &bytes, deadline).await.map_err(|failure| match failure {
+            Failure::Problem(problem) => problem,
+            Failure::Unanswered(reason) => Problem::new(FetchErrorKind::Broken, reason),
+        })
+    }
+
+    async fn exchange(
+        &self,
+        mut connection: Connection,
+        request: &Request<'_>,
+        bytes: &[u8],
+        deadline: Instant,
+    ) -> Result<Exchange, Failure> {
+        let at = (self.clock)();
+        let recording = Recording::new(self.memory_bytes_max, &self.spill_dir);
+        let mut incoming = Incoming::new(request.limits, recording);
+        ask(&mut connection, bytes, &mut incoming, request.limits, deadline).await?;
+        let first_byte = (self.clock)().since(at);
+        let ending = match timeout_at(deadline, incoming.rest(&mut connection.stream)).await {
+            Ok(ending) => ending.map_err(Failure::Problem)?,
+            Err(_) => Ending::Truncated(Truncated::Time),
+        };
+        let framing = incoming.framing();
+        let reusable = ending == Ending::Whole && incoming.is_reusable();
+        let Some(head) = incoming.head else {
+            let reason = format!("no complete headers within {}", request.limits.total);
+            return Err(Failure::Problem(Problem::new(FetchErrorKind::Timeout, reason)));
+        };
+        let exchange = Exchange {
+            url: request.url.as_str().to_owned(),
+            at,
+            remote: connection.remote,
+            request: bytes.to_vec(),
+            response: incoming.recording,
+            head,
+            framing,
+            truncated: match ending {
+                Ending::Whole => None,
+                Ending::Truncated(why) => Some(why),
+            },
+            tls: connection.tls.clone(),
+            first_byte,
+            total: (self.clock)().since(at),
+        };
+        if reusable {
+            self.pool.put(connection);
+        }
+        Ok(exchange)
+    }
+}
+
+/// Sends the request and waits for the first byte of the answer.
+async fn ask(
+    connection: &mut Connection,
+    bytes: &[u8],
+    incoming: &mut Incoming,
+    limits: &FetchLimits,
+    deadline: Instant,
+) -> Result<(), Failure> {
+    let patience = Instant::now() + millis(limits.first_byte);
+    let asked = timeout_at(deadline.min(patience), async {
+        connection.stream.write(bytes).await?;
+        incoming.first_byte(&mut connection.stream).await
+    });
+    match asked.await {
+        Ok(Ok(true)) => Ok(()),
+        Ok(Ok(false)) => {
+            Err(Failure::Unanswered("the server closed the connection without an answer".to_owned()))
+        }
+        Ok(Err(problem)) => {
+            Err(Failure::Unanswered(format!("the connection broke before an answer came: {problem}")))
+        }
+        Err(_) => {
+            let waited = limits.first_byte.min(limits.total);
+            let reason = format!("no first byte within {waited}");
+            Err(Failure::Problem(Problem::new(FetchErrorKind::Timeout, reason)))
+        }
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("guard", &self.guard).field("pool", &self.pool).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Setup").field("guard", &self.guard).field("pool", &self.pool).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,108 @@
+//! From a URL to an open connection: look up, check, connect, encrypt.
+//!
+//! Every address passes the guard right here, whether it came from DNS, an override, or stood in the URL, so that neither
+//! a redirect nor a name that changes its mind gets around it (A6). Only the addresses that pass are tried, a few of them, each with
+//! a fair part of the time that is left.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use policy::url::{CrawlUrl, Scheme};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
+
+use super::error::{FetchErrorKind, Problem};
+use super::stream::{Connection, Stream};
+use super::{Client, FetchLimits, millis, request};
+use crate::dns::{DnsError, DnsRecord};
+
+/// Addresses of one name that are tried before giving up.
+const ADDRESSES_TRIED_MAX: usize = 4;
+
+impl Client {
+    /// A new connection; the look-up made for it, if any, is left in `dns` whatever comes of it.
+    pub(super) async fn connect(
+        &self,
+        url: &CrawlUrl,
+        limits: &FetchLimits,
+        deadline: Instant,
+        dns: &mut Option<DnsRecord>,
+    ) -> Result<Connection, Problem> {
+        let addresses = self.addresses(url, deadline, dns).await?;
+        let deadline = deadline.min(Instant::now() + millis(limits.connect));
+        let late =
+            || Problem::new(FetchErrorKind::Connect, format!("no connection within {}", limits.connect));
+        let (tcp, remote) =
+            first_open(&addresses, deadline).await.map_err(|problem| problem.unwrap_or_else(late))?;
+        let (stream, tls) = match url.scheme() {
+            Scheme::Http => (Stream::Plain(tcp), None),
+            Scheme::Https => {
+                let handshake = timeout_at(deadline, self.tls.connect(url.host(), tcp)).await;
+                let (stream, tls) = handshake
+                    .map_err(|_| late())?
+                    .map_err(|problem| Problem::new(FetchErrorKind::Tls, problem.to_string()))?;
+                (Stream::Tls(Box::new(stream)), Some(tls))
+            }
+        };
+        Ok(Connection { stream, remote, tls, origin: request::origin(url).into(), reused: false })
+    }
+
+    /// The addresses of the URL's host that may be connected to.
+    async fn addresses(
+        &self,
+        url: &CrawlUrl,
+        deadline: Instant,
+        dns: &mut Option<DnsRecord>,
+    ) -> Result<Vec<SocketAddr>, Problem> {
+        let default_port = if url.scheme() == Scheme::Https { 443 } else { 80 };
+        let look_up = self.resolver.resolve(url.host(), url.port().unwrap_or(default_port));
+        let resolved = timeout_at(deadline, look_up).await.unwrap_or(Err(DnsError::Timeout));
+        let resolved = resolved
+            .map_err(|problem| Problem::new(FetchErrorKind::Dns, format!("`{}`: {problem}", url.host())))?;
+        *dns = resolved.record;
+        let mut refusal = None;
+        let mut addresses = resolved.addresses;
+        addresses.retain(|address| match self.guard.check(address.ip()) {
+            Ok(()) => true,
+            Err(refused) => {
+                refusal.get_or_insert(refused);
+                false
+            }
+        });
+        match refusal {
+            Some(refused) if addresses.is_empty() => {
+                Err(Problem::new(FetchErrorKind::Refused, refused.to_string()))
+            }
+            _ => Ok(addresses),
+        }
+    }
+}
+
+/// The first address that answers; the problem is none where time ran out.
+async fn first_open(
+    addresses: &[SocketAddr],
+    deadline: Instant,
+) -> Result<(TcpStream, SocketAddr), Option<Problem>> {
+    let tried = &addresses[..addresses.len().min(ADDRESSES_TRIED_MAX)];
+    let mut problem = None;
+    for (done, address) in tried.iter().enumerate() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let part = left / u32::try_from(tried.len() - done).unwrap_or(1);
+        match timeout_at(Instant::now() + part, TcpStream::connect(address)).await {
+            Ok(Ok(stream)) => {
+                // A request is one small write: nothing is gained by waiting for more. It works without, too.
+                let _ = stream.set_nodelay(true);
+                return Ok((stream, *address));
+            }
+            Ok(Err(refused)) => {
+                problem = Some(Problem::new(
+                    FetchErrorKind::Connect,
+                    format!("no connection to {address}: {refused}"),
+                ));
+            }
+            Err(_) if left == Duration::ZERO => break,
+            Err(_) => {}
+        }
+    }
+    Err(problem)
+}

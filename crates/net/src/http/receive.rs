@@ -1,0 +1,255 @@
+//! An answer on its way in.
+//!
+//! Bytes gather in a buffer until the head is whole; from then on each read goes straight into the recording, as far as it
+//! belongs to this answer, and the buffer is empty again. The server is read no faster than that, so memory stays bounded however
+//! much it sends. All state is here and not in the futures: a deadline may drop those at any time and what was received remains.
+//!
+//! Interim answers (1xx) and blank lines before the status line are dropped: the recording begins with the final status line, which is
+//! what readers of archives expect of a response record.
+
+use std::io;
+
+use super::FetchLimits;
+use super::chunked::{Chunks, Stretch};
+use super::error::{FetchErrorKind, Problem};
+use super::head::{self, Layout, Parsed};
+use super::stream::Stream;
+use crate::exchange::{Framing, Head, Recording, Truncated};
+
+/// Room for one read: most pages come in one.
+const READ_BYTES: usize = 32 * 1024;
+
+/// What was received so far.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    buffer: Vec<u8>,
+    /// Bytes of the buffer that were searched for the end of the head.
+    searched: usize,
+    header_bytes_left: usize,
+    body_bytes_left: u64,
+    body: Body,
+    keep_alive: bool,
+    pub(super) head: Option<Head>,
+    pub(super) recording: Recording,
+}
+
+#[derive(Debug)]
+enum Body {
+    Length(u64),
+    Chunked(Chunks),
+    UntilClose,
+}
+
+/// How an answer came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    Whole,
+    Truncated(Truncated),
+}
+
+impl Incoming {
+    pub(super) fn new(limits: &FetchLimits, recording: Recording) -> Incoming {
+        Incoming {
+            buffer: Vec::with_capacity(READ_BYTES),
+            searched: 0,
+            header_bytes_left: usize::try_from(limits.header_bytes).unwrap_or(usize::MAX),
+            body_bytes_left: limits.bytes,
+            body: Body::UntilClose,
+            keep_alive: false,
+            head: None,
+            recording,
+        }
+    }
+
+    /// Reads once: whether anything came.
+    pub(super) async fn first_byte(&mut self, stream: &mut Stream) -> io::Result<bool> {
+        Ok(stream.read(&mut self.buffer).await? > 0)
+    }
+
+    /// Reads until the answer ends, one way or another.
+    pub(super) async fn rest(&mut self, stream: &mut Stream) -> Result<Ending, Problem> {
+        loop {
+            if let Some(ending) = self.digest()? {
+                return Ok(ending);
+            }
+            if self.buffer.capacity() == self.buffer.len() {
+                self.buffer.reserve(READ_BYTES);
+            }
+            match stream.read(&mut self.buffer).await {
+                Ok(1..) => {}
+                Ok(0) => return self.closed(None),
+                Err(problem) => return self.closed(Some(&problem)),
+            }
+        }
+    }
+
+    /// The connection can carry another exchange.
+    pub(super) fn is_reusable(&self) -> bool {
+        self.keep_alive
+    }
+
+    pub(super) fn framing(&self) -> Framing {
+        if matches!(self.body, Body::Chunked(_)) { Framing::Chunked } else { Framing::Plain }
+    }
+
+    /// Makes of the buffer what can be made of it.
+    fn digest(&mut self) -> Result<Option<Ending>, Problem> {
+        let body_from = match self.head {
+            Some(_) => 0,
+            None => match self.take_head()? {
+                Some(head_bytes) => head_bytes,
+                None => return Ok(None),
+            },
+        };
+        self.take_body(body_from)
+    }
+
+    /// The length of the final head, once it is in the buffer.
+    fn take_head(&mut self) -> Result<Option<usize>, Problem> {
+        loop {
+            self.skip_blank_lines()?;
+            if !begins_like_http(&self.buffer) {
+                let start = String::from_utf8_lossy(&self.buffer[..self.buffer.len().min(40)]);
+                let reason = format!("the answer is no HTTP: it begins with {start:?}");
+                return Err(Problem::new(FetchErrorKind::Broken, reason));
+            }
+            let found = head::end_of_head(&self.buffer, self.searched);
+            if found.unwrap_or(self.buffer.len()) > self.header_bytes_left {
+                return Err(Problem::new(FetchErrorKind::Limit, "the headers are longer than allowed"));
+            }
+            let Some(end) = found else {
+                self.searched = self.buffer.len().saturating_sub(2);
+                return Ok(None);
+            };
+            let parsed = head::parse(&self.buffer[..end]).ok_or_else(|| {
+                Problem::new(FetchErrorKind::Broken, "the answer has no proper status line")
+            })?;
+            if !matches!(parsed.head.status, 100 | 102..=199) {
+                self.begin_body(parsed);
+                return Ok(Some(end));
+            }
+            self.skip(end)?;
+        }
+    }
+
+    fn begin_body(&mut self, parsed: Parsed) {
+        self.body = match parsed.layout {
+            Layout::Empty => Body::Length(0),
+            Layout::Length(length) => Body::Length(length),
+            Layout::Chunked => Body::Chunked(Chunks::new()),
+            Layout::UntilClose => Body::UntilClose,
+        };
+        self.keep_alive = parsed.keep_alive;
+        self.head = Some(parsed.head);
+    }
+
+    fn skip_blank_lines(&mut self) -> Result<(), Problem> {
+        let blank = self.buffer.iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
+        if blank == 0 { Ok(()) } else { self.skip(blank) }
+    }
+
+    /// Drops what is not part of the final answer, but counts it: otherwise it could go on forever.
+    fn skip(&mut self, bytes: usize) -> Result<(), Problem> {
+        self.buffer.drain(..bytes);
+        self.searched = 0;
+        let left = self.header_bytes_left.checked_sub(bytes);
+        self.header_bytes_left =
+            left.ok_or_else(|| Problem::new(FetchErrorKind::Limit, "the headers are longer than allowed"))?;
+        Ok(())
+    }
+
+    /// Records the buffer as far as it belongs to this answer; its first `head_bytes` do.
+    fn take_body(&mut self, head_bytes: usize) -> Result<Option<Ending>, Problem> {
+        let arrived = &self.buffer[head_bytes..];
+        let allowed = usize::try_from(self.body_bytes_left).unwrap_or(usize::MAX).min(arrived.len());
+        let (taken, state) = self.body.take(&arrived[..allowed]);
+        let surplus = arrived.len() > taken;
+        self.recording.push(&self.buffer[..head_bytes + taken]).map_err(|e| cannot_keep(&e))?;
+        self.buffer.clear();
+        self.body_bytes_left -= taken as u64;
+        let ending = match state {
+            Progress::Complete => {
+                self.keep_alive &= !surplus;
+                Some(Ending::Whole)
+            }
+            Progress::Nonsense { sound_bytes } => {
+                self.keep_alive = false;
+                let head_bytes = self.head.as_ref().map_or(0, |head| head.bytes as u64);
+                self.recording.truncate(head_bytes + sound_bytes).map_err(|e| cannot_keep(&e))?;
+                Some(Ending::Truncated(Truncated::Disconnect))
+            }
+            Progress::More if surplus => Some(Ending::Truncated(Truncated::Length)),
+            Progress::More => None,
+        };
+        Ok(ending)
+    }
+
+    /// The server has gone, properly or not.
+    fn closed(&mut self, problem: Option<&io::Error>) -> Result<Ending, Problem> {
+        self.keep_alive = false;
+        if self.head.is_none() {
+            let how = problem.map_or("it was closed".to_owned(), ToString::to_string);
+            let reason = format!("the connection broke within the headers: {how}");
+            return Err(Problem::new(FetchErrorKind::Broken, reason));
+        }
+        let whole = match &self.body {
+            Body::UntilClose => problem.is_none(),
+            Body::Chunked(chunks) => chunks.has_all_data(),
+            Body::Length(_) => false,
+        };
+        Ok(if whole { Ending::Whole } else { Ending::Truncated(Truncated::Disconnect) })
+    }
+}
+
+/// How a body goes on after some bytes.
+enum Progress {
+    More,
+    Complete,
+    /// The coding is broken; so much of the body made sense.
+    Nonsense {
+        sound_bytes: u64,
+    },
+}
+
+impl Body {
+    /// How many of the bytes belong to this body.
+    fn take(&mut self, bytes: &[u8]) -> (usize, Progress) {
+        match self {
+            Body::UntilClose => (bytes.len(), Progress::More),
+            Body::Length(left) => {
+                let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                *left -= taken as u64;
+                (taken, if *left == 0 { Progress::Complete } else { Progress::More })
+            }
+            Body::Chunked(chunks) => {
+                let (taken, progress) = walk(chunks, bytes);
+                if chunks.never_began() {
+                    *self = Body::UntilClose;
+                    return (bytes.len(), Progress::More);
+                }
+                (taken, progress)
+            }
+        }
+    }
+}
+
+fn walk(chunks: &mut Chunks, bytes: &[u8]) -> (usize, Progress) {
+    let mut taken = 0;
+    while taken < bytes.len() {
+        match chunks.next(&bytes[taken..]) {
+            Stretch::Wrapping(n) | Stretch::Data(n) => taken += n,
+            Stretch::End => return (taken, Progress::Complete),
+            Stretch::Bad => return (taken, Progress::Nonsense { sound_bytes: chunks.sound_bytes() }),
+        }
+    }
+    (taken, if chunks.has_ended() { Progress::Complete } else { Progress::More })
+}
+
+fn begins_like_http(bytes: &[u8]) -> bool {
+    let start = &bytes[..bytes.len().min(5)];
+    start.eq_ignore_ascii_case(&b"HTTP/"[..start.len()])
+}
+
+fn cannot_keep(problem: &io::Error) -> Problem {
+    Problem::new(FetchErrorKind::Local, format!("the answer could not be kept: {problem}"))
+}

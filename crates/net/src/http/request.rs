@@ -1,0 +1,119 @@
+//! The request as it goes out: a GET with the headers it was given, and nothing that could be mistaken for more.
+
+use policy::url::CrawlUrl;
+
+use super::error::{FetchErrorKind, Problem};
+
+/// Headers that decide where a message ends, or that the client sends itself.
+const RESERVED: [&str; 8] = [
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "proxy-connection",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderError {
+    #[error("`{0}` is no name for a header")]
+    Name(String),
+    #[error("the value of the header `{0}` has a line break or NUL in it")]
+    Value(String),
+    #[error("the header `{0}` is the client's own business")]
+    Reserved(String),
+}
+
+/// Whether a header can be sent as it is, without becoming two, or another request.
+pub fn check_header(name: &str, value: &str) -> Result<(), HeaderError> {
+    let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+    if name.is_empty() || !name.bytes().all(token) {
+        return Err(HeaderError::Name(name.escape_debug().to_string()));
+    }
+    if RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(name)) {
+        return Err(HeaderError::Reserved(name.to_owned()));
+    }
+    if value.bytes().any(|b| matches!(b, b'\r' | b'\n' | 0)) {
+        return Err(HeaderError::Value(name.to_owned()));
+    }
+    Ok(())
+}
+
+/// Scheme, host and port: what a connection can be used again for.
+pub(super) fn origin(url: &CrawlUrl) -> &str {
+    let text = url.as_str();
+    &text[..text.len() - url.path_and_query().len()]
+}
+
+/// Request line, `Host`, the headers in their order, and the empty line.
+pub(super) fn written(url: &CrawlUrl, headers: &[(&str, &str)]) -> Result<Vec<u8>, Problem> {
+    if url.as_str().bytes().any(|b| b <= b' ' || b == 0x7f) {
+        return Err(Problem::new(FetchErrorKind::Local, "the URL has a space or control character in it"));
+    }
+    let authority = origin(url).split_once("://").map_or("", |(_, authority)| authority);
+    let mut request = Vec::with_capacity(512);
+    for part in ["GET ", url.path_and_query(), " HTTP/1.1\r\nHost: ", authority, "\r\n"] {
+        request.extend_from_slice(part.as_bytes());
+    }
+    for (name, value) in headers {
+        check_header(name, value).map_err(|e| Problem::new(FetchErrorKind::Local, e.to_string()))?;
+        for part in [name, ": ", value, "\r\n"] {
+            request.extend_from_slice(part.as_bytes());
+        }
+    }
+    request.extend_from_slice(b"\r\n");
+    Ok(request)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test")]
+    use super::*;
+
+    #[test]
+    fn a4_the_request_is_what_was_asked_for() {
+        for (url, headers, expected) in [
+            (
+                "http://a.test/",
+                &[("User-Agent", "Skurd"), ("X-é", "")][..1],
+                "GET / HTTP/1.1\r\nHost: a.test\r\nUser-Agent: Skurd\r\n\r\n",
+            ),
+            ("https://[::1]:8443/p?q=1", &[], "GET /p?q=1 HTTP/1.1\r\nHost: [::1]:8443\r\n\r\n"),
+            (
+                "http://a.test:81/x",
+                &[("B", "é"), ("a", ""), ("B", "2")],
+                "GET /x HTTP/1.1\r\nHost: a.test:81\r\nB: é\r\na: \r\nB: 2\r\n\r\n",
+            ),
+        ] {
+            let request = written(&CrawlUrl::from_normal(url).unwrap(), headers).unwrap();
+            assert_eq!(String::from_utf8(request).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a11_nothing_can_be_smuggled_into_a_request() {
+        for (name, value) in [
+            ("A", "1\r\nHost: evil"),
+            ("A", "1\n"),
+            ("A", "1\r"),
+            ("A", "\0"),
+            ("A\r\nB", "1"),
+            ("A:", "1"),
+            ("A B", "1"),
+            ("", "1"),
+            ("hÖst", "1"),
+            ("Host", "evil"),
+            ("content-length", "5"),
+            ("Transfer-Encoding", "chunked"),
+            ("CONNECTION", "close"),
+        ] {
+            assert!(check_header(name, value).is_err(), "{name:?}: {value:?}");
+        }
+        for url in ["http://a.test/ HTTP/1.1\r\nX: y", "http://a.test/a b", "http://a.test/\u{7f}"] {
+            let problem = written(&CrawlUrl::from_normal(url).unwrap(), &[]).unwrap_err();
+            assert_eq!(problem.kind, FetchErrorKind::Local);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! A10: odd encodings, declared and sniffed.
+
+use crate::world::{Reading, shared, shown};
+
+fn encoding_of(content_type: &str, body: &[u8]) -> &'static str {
+    Reading::new("http://a.no/", content_type).of(body).encoding.unwrap()
+}
+
+#[test]
+fn a10_the_encoding_is_found() {
+    let table: [(&str, &[u8], &str); 14] = [
+        ("text/html", b"<p>", "windows-1252"),
+        ("text/html", "<p>é".as_bytes(), "UTF-8"),
+        ("text/html", b"<p>\xE9", "windows-1252"),
+        ("text/html; charset=iso-8859-1", "<p>é".as_bytes(), "windows-1252"),
+        ("text/html; charset=\"EUC-JP\"", b"<meta charset=utf-8>", "EUC-JP"),
+        ("text/html; charset=nonsense", b"<meta charset=koi8-r>", "KOI8-R"),
+        ("text/html; charset=koi8-r", b"\xEF\xBB\xBF<p>", "UTF-8"),
+        ("text/html; charset=koi8-r", b"\xFE\xFF\0<\0p\0>", "UTF-16BE"),
+        ("text/html", b"<meta http-equiv=content-type content='text/html; charset=gbk'>", "GBK"),
+        ("text/html", b"<meta charset=utf-16le>", "UTF-8"),
+        ("text/html", b"<?xml version='1.0' encoding='iso-8859-2'?><html>", "ISO-8859-2"),
+        ("text/xml", b"<?xml version='1.0' encoding='iso-8859-2'?><rss>", "ISO-8859-2"),
+        ("text/xml", b"<?xml version='1.0'?><rss>", "UTF-8"),
+        ("text/html", b"<?xml encoding='koi8-r'?><meta charset=utf-8>", "UTF-8"),
+    ];
+    for (content_type, body, expected) in table {
+        assert_eq!(
+            encoding_of(content_type, body),
+            expected,
+            "{content_type} {}",
+            String::from_utf8_lossy(body)
+        );
+    }
+}
+
+#[test]
+fn a10_pages_in_any_encoding_give_their_links() {
+    let page = "<html><title>タイトル</title><a href='/é?q=ü#x'>日本語</a></html>";
+    for (label, query) in [("utf-8", "%C3%BC"), ("utf-16le", "%C3%BC"), ("utf-16be", "%C3%BC")] {
+        let bytes: Vec<u8> = match label {
+            "utf-8" => page.as_bytes().to_vec(),
+            "utf-16le" => page.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            _ => page.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        };
+        let found = Reading::new("http://a.no/", &format!("text/html; charset={label}")).of(bytes);
+        assert_eq!(shown(&found), [format!("Link http://a.no/%C3%A9?q={query} \"日本語\"")], "{label}");
+        assert_eq!(found.title.as_deref(), Some("タイトル"));
+    }
+    for label in ["shift_jis", "euc-jp", "iso-2022-jp"] {
+        let page = "<title>タイトル</title><a href='/x?q=日'>日本語</a>";
+        let encoding = encoding_rs::Encoding::for_label(label.as_bytes()).unwrap();
+        let found =
+            Reading::new("http://a.no/", &format!("text/html; charset={label}")).of(encoding.encode(page).0);
+        let query: String = encoding.encode("日").0.iter().map(|byte| format!("%{byte:02X}")).collect();
+        assert_eq!(shown(&found), [format!("Link http://a.no/x?q={query} \"日本語\"")], "{label}");
+        assert_eq!(found.title.as_deref(), Some("タイトル"));
+    }
+}
+
+/// The path of a link is in UTF-8 wherever it stood, its query in the encoding of the page.
+#[test]
+fn a10_queries_are_in_the_encoding_of_the_page() {
+    let body = b"<a href='/\xE9?\xE9=&#9829;&amp;b#\xE9'></a>";
+    let found = Reading::new("http://a.no/", "text/html; charset=iso-8859-1").of(body);
+    assert_eq!(shown(&found), ["Link http://a.no/%C3%A9?%E9=%26%239829%3B&b"]);
+}
+
+/// The vectors of html5lib, all of them but those that only a script could pass.
+#[test]
+fn a10_agrees_with_html5lib() {
+    let Some(dir) = shared("html-html5lib/encoding") else { return };
+    let mut compared = 0;
+    for file in ["tests1.dat", "tests2.dat", "test-yahoo-jp.dat"] {
+        let text = std::fs::read(dir.join(file)).unwrap();
+        for case in split(&text, b"#data\n").into_iter().filter(|case| !case.is_empty()) {
+            let [body, expected] = split(case, b"\n#encoding\n")[..] else { panic!("{file}") };
+            let expected = String::from_utf8_lossy(expected).trim().to_owned();
+            let found = encoding_of("text/html", body);
+            let shown = String::from_utf8_lossy(&body[..body.len().min(200)]).into_owned();
+            assert!(found.eq_ignore_ascii_case(&expected), "{file}: {found}, not {expected}: {shown}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 70, "only {compared} cases");
+}
+
+fn split<'a>(text: &'a [u8], at: &[u8]) -> Vec<&'a [u8]> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(found) = memchr::memmem::find(rest, at) {
+        parts.push(&rest[..found]);
+        rest = &rest[found + at.len()..];
+    }
+    parts.push(rest);
+    parts
+}

@@ -1,0 +1,180 @@
+//! What every command that harvests can be told.
+
+use std::path::PathBuf;
+
+use ipnet::IpNet;
+use net::dns::Overrides;
+use policy::model::RobotsPolicy;
+use policy::time::Span;
+
+use super::value::{DataDir, Delay, delay, duration, line};
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct HarvestArgs {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// Where a host is, instead of asking DNS (repeatable); `*.test=127.0.0.1:8080` for all below a name
+    #[arg(long, value_name = "HOST=ADDR[:PORT]", value_parser = resolve)]
+    pub(crate) resolve: Vec<String>,
+    /// Allow addresses that are refused otherwise: loopback, private, link-local (repeatable)
+    #[arg(long, value_name = "CIDR", value_parser = network)]
+    pub(crate) allow_net: Vec<IpNet>,
+    /// Pause between two requests to a host: one duration, or the shortest and the longest
+    #[arg(long, value_name = "MIN[..MAX]", value_parser = delay)]
+    pub(crate) delay: Option<Delay>,
+    /// Requests to a host at the same time
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) parallel: Option<u32>,
+    /// Requests in all at the same time
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub(crate) workers: u16,
+    /// Whether robots.txt is obeyed, for all profiles
+    #[arg(long, value_name = "obey|ignore", value_parser = robots)]
+    pub(crate) robots: Option<RobotsPolicy>,
+    /// How requests introduce themselves
+    #[arg(long, value_name = "TEXT", value_parser = line)]
+    pub(crate) user_agent: Option<String>,
+    /// Where site owners can reach you: a web page or mail address
+    #[arg(long, value_name = "URL", value_parser = line)]
+    pub(crate) contact: Option<String>,
+    /// Leave the link index alone
+    #[arg(long)]
+    pub(crate) no_index: bool,
+    /// How answers are archived
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = WarcArg::Gzip)]
+    pub(crate) warc: WarcArg,
+    /// Print what happens as JSON lines
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum WarcArg {
+    /// WARC files with each record in a gzip member
+    Gzip,
+    /// WARC files with each record in a zstd frame
+    Zstd,
+    /// No archive: the harvest only keeps its books
+    None,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct CrawlArgs {
+    /// URLs to begin with, or one config file
+    #[arg(value_name = "URL|CONFIG", required = true)]
+    pub(crate) what: Vec<String>,
+    #[command(flatten)]
+    pub(crate) harvest: HarvestArgs,
+    /// End when everything that is due has been harvested
+    ///
+    /// What comes due within ten seconds is waited for, and so is the politeness of hosts; what waits for another try after an error, or
+    /// for its next cycle, is not. This is so anyway if URLs are given: each is harvested once.
+    #[arg(long)]
+    pub(crate) until_done: bool,
+    /// End after this time
+    #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
+    pub(crate) length: Option<Span>,
+    /// End after this many harvests
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_urls: Option<u64>,
+    /// Harvest everything once more, as a new run, instead of going on
+    #[arg(long)]
+    pub(crate) again: bool,
+    /// Links that are followed from a URL that is given; 0 is only the page and what it needs
+    #[arg(long, value_name = "N")]
+    pub(crate) depth: Option<u32>,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct DemoArgs {
+    /// Where the demo keeps its data; what an earlier demo left there goes
+    #[arg(long = "data", value_name = "DIR", default_value = "./skurd-demo")]
+    pub(crate) dir: PathBuf,
+    /// End when everything is harvested, instead of serving the web until Ctrl-C
+    #[arg(long)]
+    pub(crate) until_done: bool,
+    /// The port of the web on 127.0.0.1; any that is free if 0
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) port: u16,
+    /// Print what happens as JSON lines
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct CapturesArgs {
+    /// The URL; all if none is given
+    pub(crate) url: Option<String>,
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// Only of this collection
+    #[arg(long, value_name = "NAME")]
+    pub(crate) collection: Option<String>,
+    /// How many at most
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Print one JSON object per capture
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum CdxCommand {
+    /// Print the CDXJ index of all captures, sorted, as pywb and OutbackCDX load it
+    #[command(
+        after_help = "Examples:\n  skurd cdx export > index.cdxj\n  skurd cdx export --collection news --output news.cdxj"
+    )]
+    Export(CdxExportArgs),
+}
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct CdxExportArgs {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// Only of this collection
+    #[arg(long, value_name = "NAME")]
+    pub(crate) collection: Option<String>,
+    /// Where to write it, instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum WarcCommand {
+    /// Read WARC files through and say whether they are sound: framing, lengths, digests
+    #[command(
+        after_help = "Examples:\n  skurd warc check skurd-data/warc/*.warc.gz\n  skurd warc check --json FILE"
+    )]
+    Check {
+        /// The files
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Print one JSON object per file
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+fn resolve(text: &str) -> Result<String, String> {
+    match Overrides::parse([text]) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(wrong) => Err(wrong.to_string()),
+    }
+}
+
+/// `10.0.0.0/8`, or a single address.
+fn network(text: &str) -> Result<IpNet, String> {
+    let single = || text.parse::<std::net::IpAddr>().map(IpNet::from);
+    text.parse::<IpNet>().or_else(|_| single()).map_err(|_| {
+        "this is no network\nhint: write an address and how many of its bits count, like 127.0.0.0/8"
+            .to_owned()
+    })
+}
+
+fn robots(text: &str) -> Result<RobotsPolicy, String> {
+    match text {
+        "obey" => Ok(RobotsPolicy::Obey),
+        "ignore" => Ok(RobotsPolicy::Ignore),
+        _ => Err("write obey or ignore".to_owned()),
+    }
+}

@@ -1,0 +1,139 @@
+//! `skurd crawl`: URLs, each once, or what a config file says.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use policy::model::{Collection, Limits, Politeness, Profile, RobotsPolicy, Seed, Settings};
+use policy::scope::Scope;
+use policy::time::Span;
+use policy::url::{UrlRules, normalise};
+
+use crate::args::{CrawlArgs, HarvestArgs};
+use crate::config::{self, Declared};
+use crate::harvest::{Harvest, Until, summarise};
+use crate::hint::hinted;
+use crate::session::{note, parse_url};
+
+/// Where URLs from the command line are harvested.
+const COLLECTION: &str = "crawl";
+const PROFILE: &str = "once";
+
+pub(crate) fn run(args: &CrawlArgs) -> Result<()> {
+    let (declared, from_config) = declared(args)?;
+    let harvest = Harvest::open(&args.harvest, &declared.into_changes())?;
+    let started = harvest.start(args.again)?;
+    if !args.harvest.json && started.seeds > 0 {
+        note(&format!("run {}: {} started", started.run, config::counted(started.seeds, "seed")))?;
+    }
+    let endless = args.length.is_none() && args.max_urls.is_none();
+    let until = Until {
+        done: args.until_done || (!from_config && endless) || (!from_config && args.max_urls.is_some()),
+        length: args.length,
+        max_urls: args.max_urls,
+    };
+    let outcome = harvest.run(&until)?;
+    summarise(&outcome, &args.harvest.data.dir, args.harvest.json)?;
+    if !args.harvest.json && outcome.tally.harvests == 0 && !outcome.interrupted {
+        note("nothing was due; --again harvests everything once more")?;
+    }
+    Ok(())
+}
+
+/// What to harvest, and whether a config file says so.
+fn declared(args: &CrawlArgs) -> Result<(Declared, bool)> {
+    let configs = args.what.iter().filter(|what| is_config(what)).count();
+    let (mut declared, from_config) = match (configs, args.what.as_slice()) {
+        (0, urls) => (of_urls(urls, args.depth)?, false),
+        (1, [file]) => {
+            if args.depth.is_some() {
+                return Err(hinted(
+                    "--depth is for URLs",
+                    "a config has `max_depth` in the scope of its profiles",
+                ));
+            }
+            (config::load(Path::new(file))?, true)
+        }
+        _ => {
+            return Err(hinted(
+                "a config file cannot be mixed with anything else",
+                "give URLs, or one config file",
+            ));
+        }
+    };
+    adjust(&mut declared, &args.harvest);
+    Ok((declared, from_config))
+}
+
+/// A URL has a scheme; whatever is a file, or is called like one, is a config.
+fn is_config(what: &str) -> bool {
+    if what.contains("://") {
+        return false;
+    }
+    let path = Path::new(what);
+    let named = path
+        .extension()
+        .is_some_and(|end| ["yaml", "yml", "json"].iter().any(|known| end.eq_ignore_ascii_case(known)));
+    named || path.is_file()
+}
+
+/// One collection, one profile that harvests everything once, a seed for each.
+fn of_urls(urls: &[String], depth: Option<u32>) -> Result<Declared> {
+    let rules = UrlRules::default();
+    let mut seeds: Vec<Seed> = Vec::new();
+    for text in urls {
+        let url = parse_url(text, &rules).with_context(|| format!("{text:?}"))?;
+        let url = normalise(url.as_str(), None, &rules)?;
+        if seeds.iter().all(|seed| seed.name != url.as_str()) {
+            let name = url.as_str().to_owned();
+            seeds.push(Seed { url: name.clone(), name, active: true, profiles: vec![PROFILE.to_owned()] });
+        }
+    }
+    Ok(Declared {
+        settings: Settings::default(),
+        collections: vec![Collection {
+            name: COLLECTION.to_owned(),
+            active: true,
+            user_agent: None,
+            headers: Vec::new(),
+            cookies: Vec::new(),
+            warc_prefix: None,
+            index: true,
+        }],
+        profiles: vec![Profile {
+            name: PROFILE.to_owned(),
+            active: true,
+            collection: COLLECTION.to_owned(),
+            scope: Scope { max_depth: depth, ..Scope::default() },
+            every: Span::days(1),
+            length: Some(1),
+            ttl: None,
+            robots: RobotsPolicy::Obey,
+            limits: Limits::default(),
+        }],
+        seeds,
+        ..Declared::default()
+    })
+}
+
+/// What the command line says goes before what the file says.
+fn adjust(declared: &mut Declared, args: &HarvestArgs) {
+    let politeness = |politeness: &mut Politeness| {
+        if let Some(delay) = args.delay {
+            politeness.min = delay.min;
+            politeness.max = delay.max.unwrap_or(delay.min);
+        }
+        if let Some(parallel) = args.parallel {
+            politeness.parallel = parallel;
+        }
+    };
+    politeness(&mut declared.settings.politeness);
+    declared.hosts.iter_mut().for_each(|(_, own)| politeness(own));
+    declared.groups.iter_mut().for_each(|group| politeness(&mut group.politeness));
+    if let Some(robots) = &args.robots {
+        declared.profiles.iter_mut().for_each(|profile| profile.robots = robots.clone());
+    }
+    if args.no_index {
+        declared.collections.iter_mut().for_each(|collection| collection.index = false);
+    }
+}

@@ -1,0 +1,209 @@
+//! From declared things to a running harvest and its end.
+//!
+//! The order matters: the store is opened (and with it the directory locked), reservations of a process that is gone are taken back and its
+//! open files cut back, then things are declared and started, and only then is anything fetched. The end is the same way back: what is in
+//! flight comes home, files are completed, figures are told.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use frontier::ports::Clock;
+use frontier::{End, Frontier, Harvester, Started, Tally, Target};
+use net::dns::Overrides;
+use net::warc::Compression;
+use policy::catalog::Change;
+use policy::time::{Span, Time};
+use store::{Options, Store};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+
+use super::figures::Figures;
+use super::tell::Teller;
+use crate::args::{HarvestArgs, WarcArg};
+use crate::clock::SystemClock;
+use crate::hint::hinted;
+use crate::session::note;
+use crate::wire::{self, Identity, WarcArchive, WireFetcher, WireSettings};
+
+/// What comes due so soon is waited for by a harvest that runs until it is done.
+const DONE_GRACE: Span = Span::seconds(10);
+
+/// An opened data directory, ready to harvest.
+pub(crate) struct Harvest {
+    runtime: Runtime,
+    pub(crate) frontier: Arc<Frontier>,
+    fetcher: Arc<WireFetcher>,
+    pub(crate) archive: Arc<WarcArchive>,
+    workers: usize,
+    json: bool,
+}
+
+/// When to end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Until {
+    pub(crate) done: bool,
+    pub(crate) length: Option<Span>,
+    pub(crate) max_urls: Option<u64>,
+}
+
+/// What a harvest came to.
+pub(crate) struct Outcome {
+    pub(crate) figures: Arc<Figures>,
+    pub(crate) tally: Tally,
+    pub(crate) began: Time,
+    pub(crate) ended: Time,
+    /// Somebody asked it to stop.
+    pub(crate) interrupted: bool,
+}
+
+impl Harvest {
+    /// Opens the data directory and declares `changes`. Nothing is fetched yet.
+    pub(crate) fn open(args: &HarvestArgs, changes: &[Change]) -> Result<Harvest> {
+        let settings = changes.iter().rev().find_map(|change| match change {
+            Change::PutSettings(settings) => Some(settings.as_ref().clone()),
+            _ => None,
+        });
+        let settings = settings.unwrap_or_default();
+        let identity = Identity::new(&settings, args.user_agent.as_deref(), args.contact.as_deref());
+        if !identity.is_reachable() && args.allow_net.is_empty() {
+            return Err(hinted(
+                "who harvests must be reachable for those who are harvested",
+                "--contact https://your.site/bot, or `contact` in the settings of the config; without it, only networks of --allow-net are asked",
+            ));
+        }
+        let runtime = Builder::new_multi_thread().enable_all().thread_name("skurd").build()?;
+        let dir = &args.data.dir;
+        let store = Store::open(dir, &Options::default())?;
+        let seed = SystemClock.now().0.unsigned_abs() ^ (u64::from(std::process::id()) << 44);
+        let frontier = Arc::new(Frontier::new(store, Arc::new(SystemClock), seed));
+        let settings = WireSettings {
+            dir: dir.clone(),
+            overrides: Overrides::parse(args.resolve.iter().map(String::as_str))?,
+            allowed: args.allow_net.clone(),
+            identity,
+            compression: match args.warc {
+                WarcArg::Gzip => Some(Compression::Gzip(Compression::GZIP_LEVEL)),
+                WarcArg::Zstd => Some(Compression::Zstd(Compression::ZSTD_LEVEL)),
+                WarcArg::None => None,
+            },
+            workers: usize::from(args.workers),
+        };
+        let _inside = runtime.enter();
+        let (fetcher, archive) = wire::open(&settings, &frontier)?;
+        drop(_inside);
+        runtime.block_on(async {
+            let taken_back = frontier.recover().await?;
+            frontier.declare(changes).await?;
+            let recovered = archive.recover().await?;
+            if taken_back > 0 || recovered.bytes_cut > 0 {
+                note(&format!(
+                    "the last harvest did not end well: {taken_back} reservations taken back, {} bytes that were not committed cut off",
+                    recovered.bytes_cut
+                ))?;
+            }
+            anyhow::Ok(())
+        })?;
+        Ok(Harvest {
+            runtime,
+            frontier,
+            fetcher,
+            archive,
+            workers: usize::from(args.workers),
+            json: args.json,
+        })
+    }
+
+    /// Starts what was never started, or everything anew.
+    pub(crate) fn start(&self, again: bool) -> Result<Started> {
+        self.runtime.block_on(async {
+            if !again {
+                return Ok(self.frontier.start_new().await?);
+            }
+            let collections: Vec<String> = self
+                .frontier
+                .with_catalog(|catalog| catalog.collections().map(|found| found.name.clone()).collect())
+                .await?;
+            let mut all = Started::default();
+            for collection in collections {
+                let started = self.frontier.start(&Target::Collection(collection)).await?;
+                all.run = all.run.max(started.run);
+                all.seeds += started.seeds;
+                all.changed += started.changed;
+            }
+            Ok(all)
+        })
+    }
+
+    /// Harvests until its end, or until a signal asks it to stop.
+    pub(crate) fn run(self, until: &Until) -> Result<Outcome> {
+        let began = SystemClock.now();
+        let figures = Arc::new(Figures::new(&self.frontier));
+        let teller = Arc::new(Teller::new(Arc::clone(&figures), self.json));
+        let harvester = Harvester {
+            frontier: Arc::clone(&self.frontier),
+            fetcher: Arc::clone(&self.fetcher),
+            archive: Arc::clone(&self.archive),
+            witness: Arc::clone(&teller),
+            workers: self.workers,
+            end: End { idle_for: until.done.then_some(DONE_GRACE), max_harvests: until.max_urls },
+        };
+        let (stop, stopped) = watch::channel(false);
+        let length = until.length;
+        let ran = self.runtime.block_on(async {
+            figures.count_queue(&self.frontier).await?;
+            tokio::select! {
+                ran = harvester.run(stopped) => ran.context("the harvest ended"),
+                error = stop_when_asked(stop, length, &figures) => Err(error),
+            }
+        });
+        teller.end();
+        let tally = ran?;
+        self.archive.close()?;
+        self.runtime.block_on(self.frontier.store().sync())?;
+        let interrupted = figures.was_stopped();
+        Ok(Outcome { figures, tally, began, ended: SystemClock.now(), interrupted })
+    }
+}
+
+/// Passes on a signal, or that the time is up; ends itself only at a second signal, with which the harvest is dropped as it is.
+async fn stop_when_asked(
+    stop: watch::Sender<bool>,
+    length: Option<Span>,
+    figures: &Figures,
+) -> anyhow::Error {
+    let time_is_up = async {
+        match length {
+            Some(length) => tokio::time::sleep(Duration::from_millis(length.0)).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = time_is_up => {}
+        asked = signal() => match asked {
+            Ok(()) => {
+                figures.stop();
+                let _ = note("stopping: what is under way comes home first; once more to stop at once");
+            }
+            Err(error) => return error.into(),
+        }
+    }
+    // The harvest may have ended by itself just now.
+    let _ = stop.send(true);
+    match signal().await {
+        Ok(()) => {
+            anyhow::anyhow!("stopped at once; the same command takes back what was under way and goes on")
+        }
+        Err(error) => error.into(),
+    }
+}
+
+/// Ctrl-C, or what a service manager sends.
+async fn signal() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        asked = tokio::signal::ctrl_c() => asked,
+        _ = terminate.recv() => Ok(()),
+    }
+}

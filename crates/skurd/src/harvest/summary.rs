@@ -1,0 +1,73 @@
+//! What is told at the end: figures, files, and what to run next.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::run::Outcome;
+use crate::output::{bytes_text, percent_text};
+use crate::session::stdout;
+
+pub(crate) fn summarise(outcome: &Outcome, data: &Path, as_json: bool) -> Result<()> {
+    let counts = outcome.figures.now();
+    let mut out = stdout();
+    let took = outcome.ended.since(outcome.began);
+    if as_json {
+        let object = json!({
+            "event": "summary",
+            "harvests": counts.harvests,
+            "pages": counts.pages,
+            "unchanged": counts.unchanged,
+            "bytes": counts.bytes,
+            "captures": counts.captures,
+            "statuses": counts.statuses.iter().map(|(status, n)| (status.to_string(), *n)).collect::<std::collections::BTreeMap<_, _>>(),
+            "errors": counts.errors,
+            "hosts": counts.hosts.len(),
+            "added": counts.added,
+            "queued": counts.queued.max(0),
+            "on_time": counts.on_time_share(),
+            "files": counts.files.keys().collect::<Vec<_>>(),
+            "leases_lost": outcome.tally.leases_lost,
+            "seconds": took.0 / 1000,
+            "stopped": if outcome.interrupted { "interrupted" } else { "done" },
+        });
+        writeln!(out, "{object}")?;
+        return Ok(out.flush()?);
+    }
+    let listed = |pairs: Vec<String>| if pairs.is_empty() { "none".to_owned() } else { pairs.join(", ") };
+    writeln!(
+        out,
+        "{} URLs harvested in {took} from {} hosts, {}",
+        counts.harvests,
+        counts.hosts.len(),
+        bytes_text(counts.bytes)
+    )?;
+    let statuses = counts.statuses.iter().map(|(status, n)| format!("{status}: {n}")).collect();
+    writeln!(out, "  answers   {}", listed(statuses))?;
+    let errors = counts.errors.iter().map(|(kind, n)| format!("{kind}: {n}")).collect();
+    writeln!(out, "  no answer {}", listed(errors))?;
+    writeln!(out, "  unchanged {}", counts.unchanged)?;
+    writeln!(out, "  on time   {}", percent_text(counts.on_time_share()))?;
+    writeln!(out, "  queue     {} URLs wait for their time or for another try", counts.queued.max(0))?;
+    match counts.files.len() {
+        0 => writeln!(out, "  archive   nothing new")?,
+        files => writeln!(
+            out,
+            "  archive   {} captures in {files} file{} in {}",
+            counts.captures,
+            if files == 1 { "" } else { "s" },
+            crate::wire::warc_dir(data).display()
+        )?,
+    }
+    let at = match data == Path::new("./skurd-data") {
+        true => String::new(),
+        false => format!(" --data {}", data.display()),
+    };
+    writeln!(
+        out,
+        "next: skurd captures{at} | skurd report domains{at} | skurd why URL{at} | skurd cdx export{at}"
+    )?;
+    Ok(out.flush()?)
+}

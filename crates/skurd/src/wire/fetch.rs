@@ -1,0 +1,346 @@
+//! One order: robots, request, answer, links, records.
+
+use std::sync::Arc;
+
+use frontier::Frontier;
+use frontier::ports::{AnswerFacts, Clock, Fetch, Fetcher, Order, Outlink, Report};
+use frontier::schema::ErrorKind;
+use net::cookies::Jar;
+use net::exchange::Exchange;
+use net::extract::{self, Extracted, Page};
+use net::http::{Client, FetchError, FetchErrorKind, FetchLimits, Fetched, Request, body};
+use net::surt;
+use net::warc::{Digest, Prepared, digest};
+use policy::model::{Collection, LinkKind, RobotsPolicy};
+use policy::schedule::politeness_delay;
+use policy::time::Span;
+use policy::url::UrlRules;
+
+use super::identity::{Identity, product_token};
+use super::pack::{Answer, Haul, Original, Packers};
+use super::robots::{Asker, Reading, RobotsCache, Ruling};
+use crate::clock::SystemClock;
+
+/// Answers up to this size are read for links and packed right away; larger ones where they keep nobody waiting.
+const AT_ONCE_BYTES_MAX: u64 = 256 << 10;
+/// Retry-After longer than this is taken for a mistake.
+const RETRY_AFTER_MAX: Span = Span::days(1);
+
+pub(crate) struct WireFetcher {
+    frontier: Arc<Frontier>,
+    client: Client,
+    identity: Identity,
+    robots: RobotsCache,
+    /// None: nothing is archived.
+    packers: Option<Arc<Packers>>,
+}
+
+/// What the catalog says about how to ask.
+struct Manner {
+    user_agent: String,
+    collection: Option<Collection>,
+    rules: UrlRules,
+}
+
+impl WireFetcher {
+    pub(super) fn new(
+        frontier: Arc<Frontier>,
+        client: Client,
+        identity: Identity,
+        packers: Option<Packers>,
+    ) -> WireFetcher {
+        WireFetcher {
+            frontier,
+            client,
+            identity,
+            robots: RobotsCache::default(),
+            packers: packers.map(Arc::new),
+        }
+    }
+
+    fn manner(&self, order: &Order) -> Manner {
+        self.frontier.peek_catalog(|catalog| {
+            let collection = catalog.collection(&order.collection).cloned();
+            let user_agent = self.identity.user_agent(collection.as_ref());
+            Manner { user_agent, collection, rules: catalog.url_rules().clone() }
+        })
+    }
+
+    /// What robots.txt says; none where it is not asked.
+    async fn ask_robots(&self, order: &Order, manner: &Manner) -> Result<Option<Ruling>, FetchError> {
+        let agent = match &order.plan.robots {
+            RobotsPolicy::Ignore => return Ok(None),
+            RobotsPolicy::Obey => product_token(&manner.user_agent),
+            RobotsPolicy::ObeyAs(agent) => agent,
+        };
+        let asker = Asker {
+            client: &self.client,
+            user_agent: &manner.user_agent,
+            agent,
+            limits: limits(order),
+            now: SystemClock.now(),
+        };
+        self.robots.ask(&asker, &order.url).await.map(Some)
+    }
+
+    async fn request(&self, order: &Order, manner: &Manner, jar: &Jar) -> (Fetched, Option<Original>) {
+        let original = self.original(order).await;
+        let cookie = jar.header_for(&order.url, SystemClock.now());
+        let mut headers = vec![
+            ("User-Agent", manner.user_agent.as_str()),
+            ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"),
+            ("Accept-Encoding", "gzip, deflate, br, zstd"),
+        ];
+        if let Some(collection) = &manner.collection {
+            headers.retain(|(name, _)| {
+                !collection.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
+            });
+            headers.extend(collection.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        }
+        headers.extend(cookie.as_deref().map(|cookie| ("Cookie", cookie)));
+        if original.is_some() {
+            headers.extend(order.etag.as_deref().map(|etag| ("If-None-Match", etag)));
+            headers.extend(order.last_modified.as_deref().map(|time| ("If-Modified-Since", time)));
+        }
+        let limits = limits(order);
+        let request = Request { url: &order.url, headers: &headers, limits: &limits };
+        (self.client.fetch(&request).await, original)
+    }
+
+    /// The capture that holds what the URL last gave; none if it was never fetched or never archived.
+    async fn original(&self, order: &Order) -> Option<Original> {
+        order.digest.as_ref()?;
+        self.packers.as_ref()?;
+        let key = surt::key(order.url.as_str());
+        // A store that cannot be read is noticed by the commit: here it only means a full copy instead of a reference.
+        let (time, capture) =
+            self.frontier.original(&order.collection, &key, order.url.as_str()).await.ok()??;
+        let digest::Parsed::Sum(payload) = Digest::parse(&capture.digest)? else { return None };
+        Some(Original { url: capture.url, time, payload })
+    }
+
+    fn pack_reading(&self, reading: &Reading) -> std::io::Result<Vec<Prepared>> {
+        let Some(packers) = &self.packers else { return Ok(Vec::new()) };
+        reading.exchanges.iter().map(|(exchange, dns)| packers.aside(exchange, dns.as_ref())).collect()
+    }
+}
+
+impl Fetcher for WireFetcher {
+    type Exchange = Haul;
+
+    async fn fetch(&self, order: &Order) -> (Report, Option<Haul>) {
+        let manner = self.manner(order);
+        let mut groups = Vec::new();
+        let mut outlinks = Vec::new();
+        let ruling = match self.ask_robots(order, &manner).await {
+            Ok(ruling) => ruling,
+            Err(error) => return (failed(&error), None),
+        };
+        let crawl_delay = ruling.as_ref().and_then(|ruling| ruling.crawl_delay);
+        if let Some(reading) = ruling.as_ref().and_then(|ruling| ruling.reading.as_ref()) {
+            match self.pack_reading(reading) {
+                Ok(packed) => groups.extend(packed),
+                Err(error) => return (local(&error), None),
+            }
+            let sitemaps = reading.sitemaps.iter().cloned();
+            outlinks.extend(sitemaps.map(|url| Outlink { url, kind: LinkKind::Link }));
+        }
+        let haul = |groups: Vec<Prepared>| (!groups.is_empty()).then_some(Haul { groups });
+        if let Some(ruling) = ruling.as_ref().filter(|ruling| !ruling.allowed) {
+            let result = Fetch::RobotsDenied { until: ruling.next_read };
+            let mut report = Report::bare(SystemClock.now(), result);
+            report.problem.clone_from(&ruling.because);
+            report.crawl_delay = crawl_delay;
+            return (report, haul(groups));
+        }
+        if let Some(reading) = ruling.as_ref().and_then(|ruling| ruling.reading.as_ref()) {
+            // Reading robots.txt was a request too.
+            let pause = politeness_delay(reading.took, &order.politeness, crawl_delay, None);
+            tokio::time::sleep(std::time::Duration::from_millis(pause.0)).await;
+        }
+        let given = manner.collection.as_ref().map_or(&[][..], |collection| &collection.cookies);
+        let mut jar = Jar::load(order.cookies.as_deref(), given, &order.host);
+        let (fetched, original) = self.request(order, &manner, &jar).await;
+        let exchange = match fetched.result {
+            Ok(exchange) => exchange,
+            Err(error) => {
+                let mut report = failed(&error);
+                report.crawl_delay = crawl_delay;
+                return (report, haul(groups));
+            }
+        };
+        jar.take(&order.url, exchange.head.all("set-cookie"), SystemClock.now());
+        let retry_after = retry_after(&exchange);
+        let work = Work {
+            order: order.clone(),
+            exchange,
+            dns: fetched.dns,
+            original,
+            rules: manner.rules,
+            packers: self.packers.clone(),
+            announced: ruling.is_some_and(|ruling| ruling.names_as_sitemap),
+        };
+        let done = match work.exchange.response.len() {
+            0..=AT_ONCE_BYTES_MAX => work.done(),
+            _ => match tokio::task::spawn_blocking(move || work.done()).await {
+                Ok(done) => done,
+                Err(error) => Err(std::io::Error::other(error)),
+            },
+        };
+        let done = match done {
+            Ok(done) => done,
+            Err(error) => return (local(&error), None),
+        };
+        groups.extend(done.group);
+        outlinks.extend(done.outlinks);
+        let mut report = Report::bare(SystemClock.now(), Fetch::Answer(done.facts));
+        report.response_time = done.response_time;
+        report.bytes = done.bytes;
+        report.crawl_delay = crawl_delay;
+        report.retry_after = retry_after;
+        report.outlinks = outlinks;
+        report.cookies = jar.to_bytes();
+        report.problem = done.problem;
+        (report, haul(groups))
+    }
+}
+
+/// An answer to be read and packed.
+struct Work {
+    order: Order,
+    exchange: Exchange,
+    dns: Option<net::dns::DnsRecord>,
+    original: Option<Original>,
+    rules: UrlRules,
+    packers: Option<Arc<Packers>>,
+    announced: bool,
+}
+
+/// What an answer comes down to.
+struct Done {
+    facts: AnswerFacts,
+    outlinks: Vec<Outlink>,
+    group: Option<Prepared>,
+    bytes: u64,
+    response_time: Span,
+    problem: Option<String>,
+}
+
+impl Work {
+    fn done(&self) -> std::io::Result<Done> {
+        let Work { order, exchange, .. } = self;
+        let head = &exchange.head;
+        let entity = digest::entity(exchange)?;
+        let not_modified = head.status == 304;
+        let same = order.digest.as_deref() == Some(entity.to_string().as_str());
+        let has_content = (200..300).contains(&head.status);
+        let unchanged = not_modified || (same && has_content);
+        let extracted = self.extract();
+        let original = self.original.as_ref().filter(|_| unchanged && exchange.truncated.is_none());
+        let group = match &self.packers {
+            None => None,
+            Some(packers) => Some(packers.answer(&Answer {
+                order,
+                exchange,
+                dns: self.dns.as_ref(),
+                payload: digest::payload(exchange)?,
+                original,
+                extracted: extracted.as_ref(),
+            })?),
+        };
+        let own = |name| head.header(name).map(|value| value.into_owned());
+        let facts = AnswerFacts {
+            status: head.status,
+            digest: if not_modified { order.digest.clone() } else { Some(entity.to_string()) },
+            etag: own("etag"),
+            last_modified: own("last-modified"),
+            unchanged,
+            robots_denied_until: None,
+            target_dns_failed: false,
+        };
+        let problem = exchange.truncated.map(|why| format!("cut off: {}", told(why)));
+        let links = extracted.map_or_else(Vec::new, |extracted| extracted.links);
+        Ok(Done {
+            facts,
+            outlinks: links.into_iter().map(|link| Outlink { url: link.url, kind: link.kind }).collect(),
+            group,
+            bytes: exchange.response.len(),
+            response_time: exchange.total,
+            problem,
+        })
+    }
+
+    fn extract(&self) -> Option<Extracted> {
+        let Work { order, exchange, .. } = self;
+        let limits = &order.plan.limits;
+        let page = Page {
+            url: &order.url,
+            head: &exchange.head,
+            limits: extract::Limits {
+                links_max: usize::try_from(limits.max_outlinks).unwrap_or(usize::MAX),
+                decoded_bytes_max: limits.max_decoded_bytes,
+                ..extract::Limits::default()
+            },
+            rules: &self.rules,
+            forms: false,
+            announced_as_sitemap: self.announced,
+        };
+        Some(extract::links(&page, &mut body(exchange)))
+    }
+}
+
+fn told(why: net::exchange::Truncated) -> &'static str {
+    match why {
+        net::exchange::Truncated::Length => "more bytes than the limit",
+        net::exchange::Truncated::Time => "more time than the limit",
+        net::exchange::Truncated::Disconnect => "the server ended the connection too early",
+    }
+}
+
+fn limits(order: &Order) -> FetchLimits {
+    let limits = &order.plan.limits;
+    FetchLimits {
+        connect: limits.connect_timeout,
+        first_byte: limits.first_byte_timeout,
+        total: limits.total_timeout,
+        bytes: limits.max_bytes,
+        header_bytes: limits.max_header_bytes,
+    }
+}
+
+fn failed(error: &FetchError) -> Report {
+    let result = match error.kind {
+        FetchErrorKind::Dns => Fetch::DnsFailed,
+        FetchErrorKind::Connect | FetchErrorKind::Refused | FetchErrorKind::Tls => {
+            Fetch::NoAnswer(ErrorKind::Connect)
+        }
+        FetchErrorKind::Timeout => Fetch::NoAnswer(ErrorKind::Timeout),
+        FetchErrorKind::Broken | FetchErrorKind::Limit | FetchErrorKind::Local => {
+            Fetch::NoAnswer(ErrorKind::Broken)
+        }
+    };
+    let mut report = Report::bare(SystemClock.now(), result);
+    report.response_time = error.elapsed;
+    report.problem = Some(error.reason.clone());
+    report
+}
+
+/// The fault is ours: nothing of it is archived.
+fn local(error: &std::io::Error) -> Report {
+    let mut report = Report::bare(SystemClock.now(), Fetch::NoAnswer(ErrorKind::Broken));
+    report.problem = Some(format!("the answer could not be kept: {error}"));
+    report
+}
+
+/// Seconds, or a date, of a 429 or 503.
+fn retry_after(exchange: &Exchange) -> Option<Span> {
+    if !matches!(exchange.head.status, 429 | 503) {
+        return None;
+    }
+    let value = exchange.head.header("retry-after")?;
+    let span = match value.trim().parse::<u64>() {
+        Ok(seconds) => Span(seconds.saturating_mul(1000)),
+        Err(_) => net::cookies::date::parse(value.trim())?.since(exchange.at),
+    };
+    Some(span.min(RETRY_AFTER_MAX))
+}

@@ -1,0 +1,81 @@
+//! The frontier's ports over `net`: an order becomes a request, an answer becomes a report and records of the archive.
+//!
+//! The way of an order: [`robots`] says whether it may be fetched (and is fetched itself for that, when it is due) → [`fetch`] sends the
+//! request with the collection's cookies and headers → the answer is read for links, and [`pack`]ed for the archive, both in the task of
+//! the order → [`archive`] appends what many orders brought, with one sync for all. Memory is bounded by the number of workers: an
+//! answer that is large lives in a file from its first megabyte on.
+
+mod archive;
+mod fetch;
+mod identity;
+mod pack;
+mod robots;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use frontier::Frontier;
+use frontier::ports::Clock;
+use ipnet::IpNet;
+use net::dns::{Overrides, Resolver};
+use net::http::{Client, Guard, PoolLimits, Setup};
+use net::tls::Certificates;
+use net::warc::Compression;
+
+pub(crate) use archive::WarcArchive;
+pub(crate) use fetch::WireFetcher;
+pub(crate) use identity::Identity;
+
+use crate::clock::SystemClock;
+
+/// Answers and records beyond this are kept in files until they are archived.
+const MEMORY_BYTES_MAX: usize = 1 << 20;
+
+/// How the wire is set up.
+#[derive(Clone, Debug)]
+pub(crate) struct WireSettings {
+    pub(crate) dir: PathBuf,
+    pub(crate) overrides: Overrides,
+    pub(crate) allowed: Vec<IpNet>,
+    pub(crate) identity: Identity,
+    /// None: nothing is archived.
+    pub(crate) compression: Option<Compression>,
+    pub(crate) workers: usize,
+}
+
+/// Where the archive of a data directory is.
+pub(crate) fn warc_dir(data: &Path) -> PathBuf {
+    data.join("warc")
+}
+
+/// Where large answers wait.
+fn spill_dir(data: &Path) -> PathBuf {
+    data.join("tmp")
+}
+
+pub(crate) fn open(
+    settings: &WireSettings,
+    frontier: &Arc<Frontier>,
+) -> Result<(Arc<WireFetcher>, Arc<WarcArchive>)> {
+    let spill_dir = spill_dir(&settings.dir);
+    std::fs::create_dir_all(&spill_dir)
+        .with_context(|| format!("cannot make the directory {}", spill_dir.display()))?;
+    let clock: net::http::Clock = Arc::new(|| SystemClock.now());
+    let resolver = Arc::new(Resolver::system(settings.overrides.clone(), Arc::clone(&clock)));
+    let guard = Guard::allowing(settings.allowed.iter().copied());
+    let guard = if settings.identity.is_reachable() { guard } else { guard.only_allowed() };
+    let client = Client::new(Setup {
+        resolver,
+        guard,
+        certificates: Certificates::AcceptBad,
+        pool: PoolLimits { total_max: settings.workers * 2, ..PoolLimits::default() },
+        memory_bytes_max: MEMORY_BYTES_MAX,
+        spill_dir: spill_dir.clone(),
+        clock,
+    })?;
+    let packers = settings.compression.map(|compression| pack::Packers::new(compression, &spill_dir));
+    let fetcher = WireFetcher::new(Arc::clone(frontier), client, settings.identity.clone(), packers);
+    let archive = WarcArchive::new(settings, Arc::clone(frontier))?;
+    Ok((Arc::new(fetcher), Arc::new(archive)))
+}
