@@ -51,10 +51,14 @@ pub fn number_flag(name: &str, default: u64) -> u64 {
     default
 }
 
+/// `--name TEXT` from the command line.
+pub fn text_flag(name: &str) -> Option<String> {
+    std::env::args().skip_while(|arg| arg != name).nth(1)
+}
+
 /// The directory benches make their own directories in: `--dir`, or the system's for temporary files.
 pub fn scratch() -> anyhow::Result<tempfile::TempDir> {
-    let mut args = std::env::args().skip_while(|arg| arg != "--dir").skip(1);
-    Ok(match args.next() {
+    Ok(match text_flag("--dir") {
         Some(dir) => tempfile::TempDir::new_in(dir)?,
         None => tempfile::TempDir::new()?,
     })

@@ -108,7 +108,7 @@ impl Rig {
             offset: order.lease,
             length: 1000,
             status: 200,
-            mime: "text/html".into(),
+            mime: Some("text/html".into()),
             digest: "sha1:0".into(),
             revisit: false,
         };

@@ -13,11 +13,13 @@
 //! process loses nothing. A power cut may take back the last moments, in the order of their commits: the store then says so of
 //! itself and of the archive alike, and those URLs are harvested again.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use policy::evaluate::{Access, Dns, Robots, access};
 use policy::model::{BlacklistEntry, BlacklistReason, Position, Record};
 use policy::outcome::{Answer, Fetched, HostEffect, NoAnswer, Outcome, Placement, Response, outcome};
 use policy::schedule::politeness_delay;
-use policy::time::Time;
+use policy::time::{Span, Time};
 use store::{Durability, Error, Result};
 
 use crate::Frontier;
@@ -38,6 +40,9 @@ pub struct Harvest<'a> {
     /// Where it is archived, on disk already.
     pub captures: &'a [(CaptureKey, Capture)],
 }
+
+/// The rows of hosts that a transaction works on, written when it is done with them.
+type OpenHosts = BTreeMap<String, Host>;
 
 /// What became of a finished order.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,12 +140,21 @@ impl Desk<'_> {
             return Ok(CompletedAll::LeasesLost(lost));
         }
         let mut summaries = Vec::with_capacity(harvests.len());
+        let mut open = OpenHosts::new();
+        let mut arrivals = Arrivals::new();
         for Harvest { order, report, captures } in harvests {
-            let Some(host) = self.release_slot(order).await? else {
-                return Err(Error::Corrupt(format!("{} was given the same lease twice", order.url)));
+            let mut host = match open.remove(&order.host) {
+                Some(host) => host,
+                None => HOSTS.lock(self.tx, (&order.host,)).await?.unwrap_or_default(),
             };
-            summaries.push(self.complete(order, report, captures, host).await?);
+            if !self.release_slot(order, &mut host).await? {
+                return Err(Error::Corrupt(format!("{} was given the same lease twice", order.url)));
+            }
+            summaries.push(self.complete(order, report, captures, &mut host, &mut arrivals).await?);
+            self.free(order, report, &mut host).await?;
+            open.insert(order.host.clone(), host);
         }
+        self.settle_all(harvests, open, arrivals).await?;
         for FileEnd { file, end } in files {
             FILES.put(self.tx, (file,), end)?;
         }
@@ -153,21 +167,47 @@ impl Desk<'_> {
         Ok(host.filter(|host| host.slots.taken.iter().any(|slot| slot.lease == order.lease)))
     }
 
+    /// Every host that URLs came to or slots were freed of goes to its place, once.
+    async fn settle_all(
+        &self,
+        harvests: &[Harvest<'_>],
+        mut open: OpenHosts,
+        mut arrivals: Arrivals,
+    ) -> Result<()> {
+        for (name, host) in &mut open {
+            if let Some(first) = arrivals.remove(name) {
+                host.head = host.head.min(first);
+            }
+        }
+        self.arrive_all(&arrivals).await?;
+        for (name, mut host) in open {
+            self.settle_host(&name, &mut host).await?;
+        }
+        // A group the host may have left, or be leaving, too.
+        let groups: BTreeSet<&str> = harvests.iter().map(|harvest| harvest.order.unit.as_str()).collect();
+        for unit in groups {
+            if let Unit::Group(group) = Unit::parse(unit) {
+                self.settle_group(&group, None).await?;
+            }
+        }
+        Ok(())
+    }
+
     async fn complete(
         &self,
         order: &Order,
         report: &Report,
         captures: &[(CaptureKey, Capture)],
-        mut host: Host,
+        host: &mut Host,
+        arrivals: &mut Arrivals,
     ) -> Result<Summary> {
-        let mut arrivals = Arrivals::new();
         let summary = match (&report.result, self.state(&order.collection, order.url.as_str()).await?) {
             (Fetch::RobotsDenied { until }, Some(UrlState::Queued(record))) => {
                 self.deny(order, record, *until)?;
                 Summary::default()
             }
             (_, Some(UrlState::Queued(record))) => {
-                self.outcome(order, report, record, &mut host, &mut arrivals).await?
+                self.outcome(order, report, record, host, arrivals).await?
             }
             // Removed or blacklisted by somebody while it was in flight: what was fetched is kept, nothing else.
             _ => Summary { captured: !captures.is_empty(), ..Summary::default() },
@@ -179,9 +219,6 @@ impl Desk<'_> {
             COOKIES.put(self.tx, (&order.collection, &order.host), cookies)?;
         }
         self.count(order, report, &summary).await?;
-        arrivals.remove(&order.host);
-        self.arrive_all(&arrivals).await?;
-        self.free(order, report, &mut host).await?;
         Ok(summary)
     }
 
@@ -218,7 +255,7 @@ impl Desk<'_> {
         }
         let added = if outcome.follow_outlinks {
             let position = before.position;
-            self.follow(order, report, &before, position, host, arrivals).await?
+            self.follow(order, report, &before, position, arrivals).await?
         } else {
             0
         };
@@ -235,7 +272,6 @@ impl Desk<'_> {
         report: &Report,
         before: &Record,
         position: Position,
-        host: &mut Host,
         arrivals: &mut Arrivals,
     ) -> Result<u64> {
         let limit = usize::try_from(order.plan.limits.max_outlinks).unwrap_or(usize::MAX);
@@ -248,9 +284,6 @@ impl Desk<'_> {
         };
         let added =
             self.discover(&page, &report.outlinks[..report.outlinks.len().min(limit)], arrivals).await?;
-        if let Some(first) = arrivals.get(&order.host) {
-            host.head = host.head.min(*first);
-        }
         Ok(added)
     }
 
@@ -303,11 +336,10 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Takes the order's slot out of its host and group; none if it is not there under this lease.
-    pub(crate) async fn release_slot(&self, order: &Order) -> Result<Option<Host>> {
-        let Some(mut host) = HOSTS.lock(self.tx, (&order.host,)).await? else { return Ok(None) };
+    /// Takes the order's slot out of its host and group; false if it is not there under this lease.
+    async fn release_slot(&self, order: &Order, host: &mut Host) -> Result<bool> {
         let Some(at) = host.slots.taken.iter().position(|slot| slot.lease == order.lease) else {
-            return Ok(None);
+            return Ok(false);
         };
         let slot = host.slots.taken.remove(at);
         LEASES.delete(self.tx, (slot.until.0, slot.lease))?;
@@ -317,7 +349,7 @@ impl Desk<'_> {
             group.slots.taken.retain(|slot| slot.lease != order.lease);
             GROUPS.put(self.tx, (&name,), &group)?;
         }
-        Ok(Some(host))
+        Ok(true)
     }
 
     /// F6: the host goes back, not before its delay.
@@ -326,7 +358,12 @@ impl Desk<'_> {
             host.crawl_delay = report.crawl_delay;
         }
         let politeness = self.politeness(&order.host);
-        let asked = !matches!(report.result, Fetch::RobotsDenied { .. } | Fetch::DnsFailed);
+        let asked = match report.result {
+            Fetch::DnsFailed => false,
+            // Unless robots.txt was read for it just now.
+            Fetch::RobotsDenied { .. } => report.response_time > Span::ZERO,
+            Fetch::NoAnswer(_) | Fetch::Answer(_) => true,
+        };
         let delay = politeness_delay(report.response_time, &politeness, host.crawl_delay, report.retry_after);
         if asked {
             host.slots.response_time = report.response_time;
@@ -340,7 +377,7 @@ impl Desk<'_> {
             group.slots.hold(self.now, delay);
             GROUPS.put(self.tx, (&name,), &group)?;
         }
-        self.settle_freed(&Unit::parse(&order.unit), &order.host, host).await
+        Ok(())
     }
 }
 

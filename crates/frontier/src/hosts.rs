@@ -22,8 +22,8 @@ use crate::desk::{Arrivals, Desk};
 use crate::schema::{ARRIVALS, GROUP_QUEUE, GROUPS, Group, HOST_QUEUE, HOSTS, Host, QUEUE, Slots};
 
 pub(crate) const STRIPES: u32 = 32;
-/// A scan walks over the tombstones of at most so many harvests.
-const HEAD_AGE_MAX: u32 = 200;
+/// A scan walks over the tombstones of at most so many turns of a host.
+const HEAD_AGE_MAX: u32 = 20;
 
 /// What the host queue holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,8 +58,13 @@ const SLOTS_MAX: usize = 256;
 
 impl Slots {
     pub(crate) fn has_room(&self, politeness: &Politeness) -> bool {
+        self.room(politeness) > 0
+    }
+
+    /// Slots that can be taken.
+    pub(crate) fn room(&self, politeness: &Politeness) -> usize {
         let parallel = usize::try_from(politeness.parallel.max(1)).unwrap_or(SLOTS_MAX);
-        self.taken.len() < parallel.min(SLOTS_MAX)
+        parallel.min(SLOTS_MAX).saturating_sub(self.taken.len())
     }
 
     /// F8: a request begins or ends now; the next not before the delay.
@@ -227,7 +232,7 @@ impl Desk<'_> {
     }
 
     /// A member's place changed to `arrived`, or something happened to the group's slots.
-    async fn settle_group(&self, name: &str, arrived: Option<Time>) -> Result<()> {
+    pub(crate) async fn settle_group(&self, name: &str, arrived: Option<Time>) -> Result<()> {
         let mut group = GROUPS.lock(self.tx, (name,)).await?.unwrap_or_default();
         group.head = arrived.map_or(group.head, |at| at.min(group.head));
         self.settle_group_row(name, &mut group).await

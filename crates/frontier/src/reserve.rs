@@ -10,7 +10,7 @@
 use policy::evaluate::{Plan, Verdict, evaluate};
 use policy::model::Record;
 use policy::schedule::politeness_delay;
-use policy::time::Time;
+use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 use store::{Durability, Order as ScanOrder, Result};
 
@@ -82,28 +82,20 @@ impl Desk<'_> {
                 break;
             }
             // A unit that was only put back stands at a time of its own choice: it is seen when that comes.
-            let unit = Unit::parse(&unit);
-            // One that may be asked several things at once, without a delay, comes up again right away.
-            while let Some(lease) = leases.get(orders.len())
-                && let Some((order, again)) = self.reserve_unit(&unit, Time(at), *lease).await?
-            {
-                orders.push(order);
-                if again.is_none_or(|again| again > self.now) {
-                    break;
-                }
-            }
+            let given = self.reserve_unit(&Unit::parse(&unit), Time(at), &leases[orders.len()..]).await?;
+            orders.extend(given);
             next = Some(self.now);
         }
         Ok((Reserved { orders, next }, begins))
     }
 
-    /// An order, and where its unit stands in the host queue now.
-    async fn reserve_unit(&self, unit: &Unit, at: Time, lease: u64) -> Result<Option<(Order, Option<Time>)>> {
+    /// Orders of one unit: one, or as many as it may be asked at once where that needs no pause in between.
+    async fn reserve_unit(&self, unit: &Unit, at: Time, leases: &[u64]) -> Result<Vec<Order>> {
         let host = match unit {
             Unit::Host(host) => Some(host.clone()),
             Unit::Group(group) => self.first_member(group).await?,
         };
-        let Some(name) = host else { return Ok(None) };
+        let Some(name) = host else { return Ok(Vec::new()) };
         let Some(mut host) = self.host(&name).await? else {
             let text = format!("{unit} stands in the host queue at {at}, but {name} has no row");
             return Err(store::Error::Corrupt(text));
@@ -116,18 +108,32 @@ impl Desk<'_> {
         };
         if belongs.as_ref() != comes_from {
             self.settle_host(&name, &mut host).await?;
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let mut arrivals = Arrivals::new();
-        let picked = self.pick(&name, &mut host, &mut arrivals).await?;
-        let Some(picked) = picked else {
+        let wanted = self.at_once(unit, &name, &host).min(leases.len());
+        let picked = self.pick(&name, &mut host, wanted, &mut arrivals).await?;
+        if picked.is_empty() {
             self.settle_host(&name, &mut host).await?;
-            return Ok(None);
-        };
-        let order = self.take_slot(unit, &name, &mut host, picked, lease).await?;
+            return Ok(Vec::new());
+        }
+        let mut orders = Vec::with_capacity(picked.len());
+        for (picked, lease) in picked.into_iter().zip(leases) {
+            orders.push(self.take_slot(unit, &name, &mut host, picked, *lease).await?);
+        }
         self.settle_taken(unit, &name, &mut host).await?;
-        // A group's place is in its own row: whoever wants more of it asks for it again.
-        Ok(Some((order, host.slots.queued_at)))
+        Ok(orders)
+    }
+
+    /// How many slots a unit can give without a pause between them.
+    fn at_once(&self, unit: &Unit, name: &str, host: &Host) -> usize {
+        let politeness = self.politeness(name);
+        let delay = politeness_delay(host.slots.response_time, &politeness, host.crawl_delay, None);
+        match unit {
+            Unit::Host(_) if delay == Span::ZERO => host.slots.room(&politeness).max(1),
+            // A group's slots are in its own row: it comes up again for more.
+            _ => 1,
+        }
     }
 
     /// The member of a group that is first in its queue; one whose time has not come puts the group right.
@@ -143,21 +149,27 @@ impl Desk<'_> {
         }
     }
 
-    /// Goes through the host's due URLs until one is to be harvested.
-    async fn pick(&self, name: &str, host: &mut Host, arrivals: &mut Arrivals) -> Result<Option<Picked>> {
+    /// Goes through the host's due URLs until there are enough that are to be harvested.
+    async fn pick(
+        &self,
+        name: &str,
+        host: &mut Host,
+        wanted: usize,
+        arrivals: &mut Arrivals,
+    ) -> Result<Vec<Picked>> {
+        let mut picked = Vec::new();
         let mut rest = Some(QUEUE.range_from((name,), (name, host.head.0)));
         let mut looked_at = 0;
         while let Some(range) = rest.take()
-            && looked_at < EVALUATIONS_MAX
+            && looked_at < EVALUATIONS_MAX + wanted
         {
-            // Nearly always the first that is not in flight is the one.
-            let page = QUEUE
-                .scan(self.tx, &range, host.slots.taken.len() + 1 + looked_at, ScanOrder::Forward)
-                .await?;
+            // Nearly always the first that are not in flight are the ones.
+            let limit = host.slots.taken.len() + wanted + looked_at;
+            let page = QUEUE.scan(self.tx, &range, limit, ScanOrder::Forward).await?;
             rest = page.rest;
             for ((_, due, collection, url), ()) in page.rows {
-                if Time(due) > self.now {
-                    return Ok(None);
+                if Time(due) > self.now || picked.len() == wanted {
+                    return Ok(picked);
                 }
                 looked_at += 1;
                 if host.is_in_flight(&collection, &url) {
@@ -169,11 +181,11 @@ impl Desk<'_> {
                     return Err(store::Error::Corrupt(text));
                 };
                 if let Some(plan) = self.judge(&collection, &url, &record, arrivals)? {
-                    return Ok(Some(Picked { collection, url, record, plan }));
+                    picked.push(Picked { collection, url, record, plan });
                 }
             }
         }
-        Ok(None)
+        Ok(picked)
     }
 
     /// F9–F16. None: the URL is not to be harvested, and has been dealt with.

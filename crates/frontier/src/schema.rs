@@ -113,7 +113,8 @@ pub struct Capture {
     pub offset: u64,
     pub length: u64,
     pub status: u16,
-    pub mime: String,
+    /// None where the answer did not say.
+    pub mime: Option<String>,
     pub digest: String,
     pub revisit: bool,
 }

@@ -96,7 +96,7 @@ impl Archive<String> for Shelf {
                 offset: rows.len() as u64,
                 length: 1,
                 status: 200,
-                mime: "text/html".into(),
+                mime: Some("text/html".into()),
                 digest: String::new(),
                 revisit: false,
             };

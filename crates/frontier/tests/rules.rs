@@ -85,7 +85,7 @@ impl Bench {
             offset: order.lease,
             length: 10,
             status: 200,
-            mime: "text/html".into(),
+            mime: Some("text/html".into()),
             digest: "sha".into(),
             revisit: false,
         };

@@ -14,11 +14,13 @@ use sha1::{Digest as _, Sha1};
 use crate::surt;
 use crate::warc::digest::Digest;
 use crate::warc::split::HttpSplit;
-use crate::warc::{Entry, Extent, ReadError, Reader, RecordHead, WARC_FIELDS, date};
+use crate::warc::{Entry, Extent, Kind, ReadError, Reader, RecordHead, WARC_FIELDS, date};
 
 /// The line (with its line end) of a capture that was appended to `file`, its group beginning at `group_offset`.
 pub fn line_of(entry: &Entry, file: &str, group_offset: u64) -> String {
-    let status = entry.status.map(|status| format!("{status:03}"));
+    // The block of such a revisit is empty: whoever indexes the file finds no status.
+    let status = entry.status.filter(|status| !(entry.kind == Kind::Revisit && *status == 304));
+    let status = status.map(|status| format!("{status:03}"));
     let row = Row {
         key: &entry.surt,
         time: entry.time,

@@ -34,7 +34,7 @@ pub(crate) fn report(flight: &Flight, rules: &UrlRules, now: Time) -> (Report, V
         offset: order.lease,
         length: 1,
         status: facts.status,
-        mime: "text/html".to_owned(),
+        mime: Some("text/html".to_owned()),
         digest: facts.digest.clone().unwrap_or_default(),
         revisit: facts.unchanged,
     };

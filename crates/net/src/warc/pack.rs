@@ -189,9 +189,11 @@ impl GroupBuilder<'_> {
             None => (Kind::Response, http.mime()),
         };
         let (block, digest, payload) = match capture.revisit {
-            Some(Revisit::SamePayload(refers) | Revisit::NotModified(refers)) => {
+            Some(Revisit::SamePayload(refers)) => {
                 (Block::Bytes(&http_head), Digest::of(&http_head), refers.payload)
             }
+            // With the head of a 304 as its block, replay shows that head and not the page.
+            Some(Revisit::NotModified(refers)) => (Block::Bytes(b""), Digest::of(b""), refers.payload),
             None => {
                 let (block, payload) = sums(exchange, capture.payload)?;
                 (Block::Recorded(&exchange.response), block, payload)

@@ -96,16 +96,16 @@ fn a8_a_revisit_holds_the_head_and_refers_to_the_payload() {
     let original = Digest::of(b"the original");
     let refers = Refers { url: "http://example.com/before", time: Time(NOON.0 - 1000), payload: original };
     let cases = [
-        (Revisit::SamePayload(refers), "identical-payload-digest", true),
-        (Revisit::NotModified(refers), "server-not-modified", false),
+        (Revisit::SamePayload(refers), "identical-payload-digest", HEAD, true),
+        (Revisit::NotModified(refers), "server-not-modified", b"".as_slice(), false),
     ];
-    for (revisit, profile, truncated) in cases {
+    for (revisit, profile, expected, truncated) in cases {
         let group =
             one(Compression::Gzip(1), &Capture { revisit: Some(revisit), ..Capture::default() }, None);
         let archive = bytes(&group);
         let (fields, block) = records(&archive).remove(0);
         let fields = show(&fields);
-        assert_eq!(block, HEAD);
+        assert_eq!(block, expected);
         for line in [
             "WARC-Type: revisit",
             &format!("WARC-Profile: http://netpreserve.org/warc/1.1/revisit/{profile}"),

@@ -40,7 +40,9 @@ fn write_lines(session: &Session, collections: &[String], out: &mut impl Write) 
     for collection in collections {
         sources.push(Lines {
             pages: Pages::new(session, collection, None),
-            lines: Vec::new().into_iter(),
+            rows: Vec::new().into_iter(),
+            beyond: None,
+            group: Vec::new(),
             next: None,
         });
     }
@@ -62,20 +64,49 @@ fn write_lines(session: &Session, collections: &[String], out: &mut impl Write) 
 /// The index lines of one collection, in order.
 struct Lines<'a> {
     pages: Pages<'a>,
-    lines: std::vec::IntoIter<String>,
+    rows: std::vec::IntoIter<Row>,
+    /// The first row beyond `group`.
+    beyond: Option<Row>,
+    /// Lines of one key and second, which the store has in the order of milliseconds and an index in the order of letters; last first.
+    group: Vec<String>,
     next: Option<String>,
 }
 
 impl Lines<'_> {
     fn advance(&mut self) -> Result<()> {
+        if self.group.is_empty() {
+            self.fill()?;
+        }
+        self.next = self.group.pop();
+        Ok(())
+    }
+
+    fn fill(&mut self) -> Result<()> {
+        let Some(first) = self.take()? else { return Ok(()) };
+        let second = |row: &Row| row.1.0.div_euclid(1000);
+        self.group.push(line(&first));
+        while let Some(row) = self.take()? {
+            if row.0 != first.0 || second(&row) != second(&first) {
+                self.beyond = Some(row);
+                break;
+            }
+            self.group.push(line(&row));
+        }
+        self.group.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(())
+    }
+
+    fn take(&mut self) -> Result<Option<Row>> {
+        if let Some(row) = self.beyond.take() {
+            return Ok(Some(row));
+        }
         loop {
-            self.next = self.lines.next();
-            if self.next.is_some() {
-                return Ok(());
+            if let Some(row) = self.rows.next() {
+                return Ok(Some(row));
             }
             match self.pages.next()? {
-                Some(rows) => self.lines = rows.iter().map(line).collect::<Vec<_>>().into_iter(),
-                None => return Ok(()),
+                Some(rows) => self.rows = rows.into_iter(),
+                None => return Ok(None),
             }
         }
     }
@@ -88,7 +119,7 @@ fn line((surt, time, row): &Row) -> String {
         surt: surt.clone(),
         time: *time,
         status: (row.status > 0).then_some(row.status),
-        mime: (!row.mime.is_empty()).then(|| row.mime.clone()),
+        mime: row.mime.clone(),
         digest: row.digest.clone(),
         offset: row.offset,
         length: row.length,

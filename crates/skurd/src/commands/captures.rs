@@ -9,7 +9,7 @@ use serde_json::json;
 use store::table::KeyRange;
 
 use crate::args::CapturesArgs;
-use crate::output::{Column, Table, left, right, time_json, time_text};
+use crate::output::{Column, Table, left, right, text_or_dash, time_json, time_text};
 use crate::session::{PAGE_ROWS, Session, stdout};
 
 const COLUMNS: [Column; 7] = [
@@ -107,7 +107,7 @@ fn as_json(collection: &str, (_, time, row): &Row) -> serde_json::Value {
 
 fn cells(collection: &str, (_, time, row): &Row) -> Vec<String> {
     let status = if row.status > 0 { row.status.to_string() } else { "–".to_owned() };
-    let mime = if row.revisit { "(as before)".to_owned() } else { row.mime.clone() };
+    let mime = if row.revisit { "(as before)".to_owned() } else { text_or_dash(row.mime.as_deref()) };
     vec![
         time_text(Some(*time)),
         collection.to_owned(),

@@ -240,7 +240,7 @@ fn capture(entry: &warc::Entry, place: &warc::Place) -> (CaptureKey, Capture) {
         offset: place.offset + entry.offset,
         length: entry.length,
         status: entry.status.unwrap_or(0),
-        mime: entry.mime.clone().unwrap_or_default(),
+        mime: entry.mime.clone(),
         digest: entry.digest.clone(),
         revisit: entry.kind == Kind::Revisit,
     };

@@ -6,7 +6,7 @@ use frontier::Frontier;
 use frontier::ports::{AnswerFacts, Clock, Fetch, Fetcher, Order, Outlink, Report};
 use frontier::schema::ErrorKind;
 use net::cookies::Jar;
-use net::exchange::Exchange;
+use net::exchange::{Exchange, Framing};
 use net::extract::{self, Extracted, Page};
 use net::http::{Client, FetchError, FetchErrorKind, FetchLimits, Fetched, Request, body};
 use net::surt;
@@ -78,6 +78,7 @@ impl WireFetcher {
             user_agent: &manner.user_agent,
             agent,
             limits: limits(order),
+            politeness: &order.politeness,
             now: SystemClock.now(),
         };
         self.robots.ask(&asker, &order.url).await.map(Some)
@@ -151,6 +152,8 @@ impl Fetcher for WireFetcher {
             let mut report = Report::bare(SystemClock.now(), result);
             report.problem.clone_from(&ruling.because);
             report.crawl_delay = crawl_delay;
+            let reading = ruling.reading.as_ref();
+            report.response_time = reading.map_or(Span::ZERO, |reading| reading.took.max(Span(1)));
             return (report, haul(groups));
         }
         if let Some(reading) = ruling.as_ref().and_then(|ruling| ruling.reading.as_ref()) {
@@ -230,7 +233,11 @@ impl Work {
     fn done(&self) -> std::io::Result<Done> {
         let Work { order, exchange, .. } = self;
         let head = &exchange.head;
-        let entity = digest::entity(exchange)?;
+        let payload = digest::payload(exchange)?;
+        let entity = match exchange.framing {
+            Framing::Plain => payload,
+            Framing::Chunked => digest::entity(exchange)?,
+        };
         let not_modified = head.status == 304;
         let same = order.digest.as_deref() == Some(entity.to_string().as_str());
         let has_content = (200..300).contains(&head.status);
@@ -243,7 +250,7 @@ impl Work {
                 order,
                 exchange,
                 dns: self.dns.as_ref(),
-                payload: digest::payload(exchange)?,
+                payload,
                 original,
                 extracted: extracted.as_ref(),
             })?),

@@ -1,6 +1,6 @@
 //! From what came over the wire to the records the archive takes.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use frontier::ports::Order;
@@ -100,6 +100,18 @@ fn add_dns(group: &mut net::warc::GroupBuilder<'_>, dns: Option<&DnsRecord>) -> 
     group.resource(&format!("dns:{}", dns.host), dns.at, "text/dns", dns.text.as_bytes(), dns.server)
 }
 
+/// The head of a 304: its revisit record has none, so that replay takes that of the page.
+fn head_lines(exchange: &Exchange) -> Vec<String> {
+    let mut head = Vec::new();
+    let mut bytes = exchange.response.reader(0).take(exchange.head.bytes as u64);
+    // It is in memory, or in a file that was written a moment ago; if it cannot be read, the request is still there.
+    let _ = bytes.read_to_end(&mut head);
+    let lines = head
+        .split(|byte| *byte == b'\n')
+        .map(|line| String::from_utf8_lossy(line.trim_ascii_end()).into_owned());
+    lines.filter(|line| !line.is_empty()).collect()
+}
+
 /// What the metadata record says: on whose behalf, how it was reached, how long it took, and where it leads.
 fn metadata(answer: &Answer<'_>) -> Fields {
     let Answer { order, exchange, extracted, .. } = answer;
@@ -116,6 +128,11 @@ fn metadata(answer: &Answer<'_>) -> Fields {
     fields.add("firstByteMs", &exchange.first_byte.0.to_string());
     if let Some(complaint) = exchange.tls.as_ref().and_then(|tls| tls.complaint.as_ref()) {
         fields.add("certificate", complaint);
+    }
+    if exchange.head.status == 304 {
+        for line in head_lines(exchange) {
+            fields.add("response", &line);
+        }
     }
     let Some(extracted) = extracted else { return fields };
     if let Some(encoding) = extracted.encoding {

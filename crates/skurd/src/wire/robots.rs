@@ -6,12 +6,15 @@
 use std::collections::HashMap;
 use std::io::Read;
 use std::sync::Arc;
+use std::time::Duration;
 
 use net::decode::decoded;
 use net::dns::DnsRecord;
 use net::exchange::Exchange;
 use net::http::{Client, FetchError, FetchErrorKind, FetchLimits, Request, body};
+use policy::model::Politeness;
 use policy::robots::{Answer, ROBOTS_BYTES_MAX, Robots, Says, Standing};
+use policy::schedule::politeness_delay;
 use policy::time::{Span, Time};
 use policy::url::{CrawlUrl, UrlRules, normalise};
 use tokio::sync::Mutex;
@@ -62,6 +65,7 @@ pub(super) struct Asker<'a> {
     /// The name whose rules are obeyed.
     pub(super) agent: &'a str,
     pub(super) limits: FetchLimits,
+    pub(super) politeness: &'a Politeness,
     pub(super) now: Time,
 }
 
@@ -187,6 +191,9 @@ async fn read(
                 answer = Answer::LostInRedirects;
                 let Ok(next) = normalise(&to, Some(&target), &rules) else { break };
                 target = next;
+                // Most often it is the same host.
+                let pause = politeness_delay(reading.took, asker.politeness, None, None);
+                tokio::time::sleep(Duration::from_millis(pause.0)).await;
             }
             None => break,
         }

@@ -1,0 +1,107 @@
+//! A full disk: the harvest says so and ends, and goes on when there is room.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::reply::Reply;
+use crate::web::Ask;
+use crate::world::{Told, World};
+
+const PAGES: usize = 200;
+
+/// A small file system that goes with its end.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// None where one cannot be mounted.
+    fn mount(at: &Path, size: &str) -> Option<Disk> {
+        let options = format!("size={size}");
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "skurd-test"]).arg(at).status();
+        mounted.is_ok_and(|status| status.success()).then(|| Disk(at.to_owned()))
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+/// What does not get smaller by packing.
+fn noise(seed: usize) -> Vec<u8> {
+    let mut state = seed as u64 * 2 + 1;
+    let mut next = || {
+        state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+        (state >> 56) as u8
+    };
+    (0..64 << 10).map(|_| next()).collect()
+}
+
+/// Takes all the room there is.
+fn fill(ballast: &Path) {
+    let Ok(mut file) = OpenOptions::new().create(true).append(true).open(ballast) else { return };
+    for size in [1 << 20, 4096] {
+        while file.write_all(&vec![0; size]).is_ok() {}
+    }
+}
+
+fn page(number: usize) -> Reply {
+    let next = (number + 1..number + 4).filter(|next| *next < PAGES);
+    let links: String = next.map(|next| format!("<a href='/{next}'>next</a>")).collect();
+    // The one that finds no room is too large to be held in memory.
+    let times = if number == PAGES / 2 { 32 } else { 1 };
+    Reply::html([links.as_bytes(), b"<!--", &noise(number).repeat(times)].concat())
+}
+
+#[test]
+fn a8_f7_a_full_disk_ends_the_harvest_and_loses_nothing() {
+    let place = TempDir::new().unwrap();
+    let Some(_disk) = Disk::mount(place.path(), "100m") else {
+        eprintln!("skipped: no file system can be mounted here");
+        return;
+    };
+    let ballast = place.path().join("ballast");
+    let filled = ballast.clone();
+    let site = move |ask: &Ask| match ask.path[1..].parse::<usize>() {
+        Ok(number) if number < PAGES => {
+            // In the middle of the run somebody else takes the rest, so that any write may fail.
+            if number == PAGES / 2 && ask.nth == 0 {
+                fill(&filled);
+            }
+            page(number)
+        }
+        _ => Reply::not_found(),
+    };
+    let world = World::new_in(place.path(), site);
+    let args = ["http://a.test/0", "--delay", "0s", "--parallel", "4"];
+    assert_full(&world.crawl(&args));
+    // Once more without room, it must not get worse.
+    assert_full(&world.crawl(&args));
+    // Room, but for the harvest to go on to the store's reserve only.
+    std::fs::write(&ballast, vec![0; 25 << 20]).unwrap();
+    assert_full(&world.crawl(&args));
+
+    std::fs::remove_file(&ballast).unwrap();
+    let told = world.crawl(&args);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    let mut urls: Vec<String> =
+        world.captures().iter().map(|capture| capture["url"].as_str().unwrap().to_owned()).collect();
+    urls.sort();
+    let mut expected: Vec<String> = (0..PAGES).map(|number| format!("http://a.test/{number}")).collect();
+    expected.sort();
+    assert_eq!(urls, expected);
+    world.check();
+}
+
+#[track_caller]
+fn assert_full(told: &Told) {
+    assert_eq!(told.code, Some(1), "{told:?}");
+    assert_eq!(told.err.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{}", told.err);
+    let says_so = told.err.contains("No space left on device") || told.err.contains("is full");
+    assert!(says_so && !told.err.contains("panicked"), "{}", told.err);
+}

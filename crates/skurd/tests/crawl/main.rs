@@ -1,0 +1,16 @@
+//! The real binary against a small web on loopback, from the first request to the last byte on disk.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+mod again;
+mod disk;
+mod hostile;
+mod input;
+mod kill;
+mod login;
+mod polite;
+mod reply;
+mod robots;
+mod stop;
+mod web;
+mod world;
