@@ -203,6 +203,7 @@ impl Desk<'_> {
     ) -> Result<Summary> {
         let summary = match (&report.result, self.state(&order.collection, order.url.as_str()).await?) {
             (Fetch::RobotsDenied { until }, Some(UrlState::Queued(record))) => {
+                let record = Record { problem: report.problem.clone(), ..record };
                 self.deny(order, record, *until)?;
                 Summary::default()
             }

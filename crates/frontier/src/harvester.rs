@@ -260,9 +260,7 @@ where
             .iter()
             .filter_map(|fetched| fetched.exchange.as_ref().map(|exchange| (&fetched.order, exchange)))
             .collect();
-        if exchanges.is_empty() {
-            return Ok(Kept::default());
-        }
+        // Also with nothing to keep: from then on `abandon` is about this batch, and no longer about the one before.
         self.archive.keep(&exchanges).await.map_err(Error::lasting)
     }
 }

@@ -21,7 +21,8 @@ pub trait Fetcher: Send + Sync {
 
 /// Keeps what was fetched. One batch at a time: it is kept, and then either stays or is abandoned.
 pub trait Archive<Exchange>: Send + Sync {
-    /// Puts the exchanges on disk, synced, and says where: only then may the harvests be committed (F7).
+    /// Puts the exchanges on disk, synced, and says where: only then may the harvests be committed (F7). A batch may be empty; it is the
+    /// last one all the same.
     fn keep(&self, batch: &[(&Order, &Exchange)]) -> impl Future<Output = Result<Kept, String>> + Send;
 
     /// The last batch was not committed, or not all of it, and is to leave no trace.

@@ -31,6 +31,8 @@ pub struct Explanation {
     /// The most specific seed of the collection for this URL (B of page 2).
     pub best_seed: Option<String>,
     pub host: HostSituation,
+    /// What was wrong with the last fetch.
+    pub problem: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +74,12 @@ impl Desk<'_> {
     async fn explain(&self, collection: &str, url: &CrawlUrl) -> Result<Explanation> {
         let row = self.host(url.site()).await?;
         let in_flight = row.as_ref().is_some_and(|host| host.is_in_flight(collection, url.as_str()));
-        let situation = match self.state(collection, url.as_str()).await? {
+        let state = self.state(collection, url.as_str()).await?;
+        let problem = match &state {
+            Some(UrlState::Queued(record) | UrlState::Blacklisted(record)) => record.problem.clone(),
+            Some(UrlState::Done { .. }) | None => None,
+        };
+        let situation = match state {
             Some(UrlState::Queued(record)) if in_flight => Situation::InFlight(record),
             Some(UrlState::Queued(record)) => Situation::Queued(record),
             Some(UrlState::Done { run }) => Situation::Done { run },
@@ -111,6 +118,7 @@ impl Desk<'_> {
             verdict,
             best_seed,
             host,
+            problem,
         })
     }
 

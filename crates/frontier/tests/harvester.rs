@@ -9,7 +9,7 @@ use std::time::Duration;
 use frontier::ports::{
     AnswerFacts, Archive, CaptureKey, Clock, Fetch, Fetcher, FileEnd, Kept, Order, Outlink, Report,
 };
-use frontier::schema::Capture;
+use frontier::schema::{Capture, ErrorKind};
 use frontier::{End, Frontier, Harvested, Harvester, State, Tally, Target, Witness};
 use parking_lot::Mutex;
 use policy::catalog::Change;
@@ -36,6 +36,8 @@ struct Web {
     clock: Arc<PausedClock>,
     asked: Mutex<Vec<(Time, Time, String)>>,
     panics_at: Option<usize>,
+    /// A page that keeps its worker beyond the lease, once, and then brings nothing.
+    hangs_once_at: Mutex<Option<usize>>,
     delay: Duration,
 }
 
@@ -55,6 +57,11 @@ impl Fetcher for Web {
         tokio::time::sleep(self.delay).await;
         let n = number(order);
         assert!(self.panics_at != Some(n), "a page that breaks the fetcher");
+        let hangs = self.hangs_once_at.lock().take_if(|at| *at == n).is_some();
+        if hangs {
+            tokio::time::sleep(Duration::from_secs(90)).await;
+            return (Report::bare(self.clock.now(), Fetch::NoAnswer(ErrorKind::Timeout)), None);
+        }
         self.asked.lock().push((began, self.clock.now(), order.host.clone()));
         let facts = AnswerFacts { status: 200, ..AnswerFacts::default() };
         let mut report = Report::bare(self.clock.now(), Fetch::Answer(facts));
@@ -133,6 +140,7 @@ struct Setup {
     politeness: Politeness,
     lease: Span,
     panics_at: Option<usize>,
+    hangs_once_at: Option<usize>,
     shelf: Shelf,
     end: End,
     store: Store,
@@ -145,6 +153,7 @@ impl Default for Setup {
             politeness: Politeness { factor: 0.0, min: Span(100), max: Span(100), parallel: 1 },
             lease: Span::minutes(30),
             panics_at: None,
+            hangs_once_at: None,
             shelf: Shelf::default(),
             end: End { idle_for: Some(Span::seconds(10)), ..End::default() },
             store: Store::in_memory(1),
@@ -198,7 +207,13 @@ impl Setup {
         let asked = Mutex::default();
         let harvester = Harvester {
             frontier: Arc::new(frontier),
-            fetcher: Arc::new(Web { clock, asked, panics_at: self.panics_at, delay: self.delay }),
+            fetcher: Arc::new(Web {
+                clock,
+                asked,
+                panics_at: self.panics_at,
+                hangs_once_at: Mutex::new(self.hangs_once_at),
+                delay: self.delay,
+            }),
             archive: Arc::new(self.shelf),
             witness: Arc::new(Ears::default()),
             workers: 16,
@@ -288,6 +303,22 @@ async fn f6_harvests_that_lose_their_lease_while_archived_leave_no_trace() {
     sweeper.abort();
     assert!(tally.leases_lost > 0, "{tally:?}");
     assert_eq!(tally.harvests, 40);
+    rig.is_sound().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn f6_f7_a_lost_lease_with_nothing_to_archive_leaves_the_batch_before_alone() {
+    let rig = Setup { lease: Span::minutes(1), hangs_once_at: Some(20), ..Setup::default() }.rig().await;
+    let frontier = Arc::clone(&rig.harvester.frontier);
+    let sweeper = tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            frontier.sweep().await.unwrap();
+        }
+    });
+    let tally = rig.run().await.unwrap();
+    sweeper.abort();
+    assert_eq!((tally.leases_lost, tally.harvests), (1, 40));
     rig.is_sound().await;
 }
 

@@ -78,6 +78,8 @@ pub struct Limits {
     pub total_timeout: Span,
     /// Outlinks taken from one page; the rest is counted and dropped.
     pub max_outlinks: u32,
+    /// Redirects followed in a row.
+    pub max_redirects: u32,
 }
 
 impl Default for Limits {
@@ -95,6 +97,7 @@ impl Default for Limits {
             first_byte_timeout: Span::seconds(60),
             total_timeout: Span::minutes(20),
             max_outlinks: 10_000,
+            max_redirects: 20,
         }
     }
 }

@@ -75,6 +75,7 @@ pub(crate) fn more_patient(a: &Limits, b: &Limits) -> Limits {
         first_byte_timeout: a.first_byte_timeout.max(b.first_byte_timeout),
         total_timeout: a.total_timeout.max(b.total_timeout),
         max_outlinks: a.max_outlinks.max(b.max_outlinks),
+        max_redirects: a.max_redirects.max(b.max_redirects),
     }
 }
 

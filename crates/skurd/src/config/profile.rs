@@ -233,6 +233,7 @@ fn lay_limits(fields: &Fields, limits: &mut Limits) {
     set(&mut limits.first_byte_timeout, fields.span("first_byte_timeout"));
     set(&mut limits.total_timeout, fields.span("total_timeout"));
     set(&mut limits.max_outlinks, fields.count("max_outlinks"));
+    set(&mut limits.max_redirects, fields.count("max_redirects"));
 }
 
 fn check_limits(fields: &Fields, limits: &Limits, reader: &mut Reader) {

@@ -337,6 +337,13 @@ static LIMITS: Table = Table {
             "5000",
             "Links taken from one page; the rest is counted and dropped.",
         ),
+        key(
+            "max_redirects",
+            U32,
+            Default("20"),
+            "10",
+            "Redirects followed in a row; one more leads nowhere.",
+        ),
     ],
 };
 

@@ -176,7 +176,8 @@ impl WarcArchive {
                 begun.push((order.collection.clone(), set.begin(SystemClock.now())?));
             }
             let mut captures = Vec::new();
-            for group in &haul.groups {
+            let Haul::Groups(groups) = haul else { continue };
+            for group in groups {
                 let place = set.append(group)?;
                 captures.extend(group.entries.iter().map(|entry| capture(entry, &place)));
             }
@@ -214,6 +215,13 @@ impl WarcArchive {
 
 impl Archive<Haul> for WarcArchive {
     async fn keep(&self, batch: &[(&Order, &Haul)]) -> Result<Kept, String> {
+        if let Some(reason) = batch.iter().find_map(|(_, haul)| match haul {
+            Haul::Failed(reason) => Some(reason),
+            Haul::Groups(_) => None,
+        }) {
+            self.sets.lock().batch.clear();
+            return Err(format!("an answer could not be kept: {reason}"));
+        }
         // Writing and syncing take their time, and other fetches go on meanwhile.
         let kept = tokio::task::block_in_place(|| self.keep_all(batch));
         kept.map_err(|error| {

@@ -135,18 +135,19 @@ impl Fetcher for WireFetcher {
         let mut outlinks = Vec::new();
         let ruling = match self.ask_robots(order, &manner).await {
             Ok(ruling) => ruling,
+            Err(error) if error.kind == FetchErrorKind::Local => return local(&error.reason),
             Err(error) => return (failed(&error), None),
         };
         let crawl_delay = ruling.as_ref().and_then(|ruling| ruling.crawl_delay);
         if let Some(reading) = ruling.as_ref().and_then(|ruling| ruling.reading.as_ref()) {
             match self.pack_reading(reading) {
                 Ok(packed) => groups.extend(packed),
-                Err(error) => return (local(&error), None),
+                Err(error) => return local(&error.to_string()),
             }
             let sitemaps = reading.sitemaps.iter().cloned();
             outlinks.extend(sitemaps.map(|url| Outlink { url, kind: LinkKind::Link }));
         }
-        let haul = |groups: Vec<Prepared>| (!groups.is_empty()).then_some(Haul { groups });
+        let haul = |groups: Vec<Prepared>| (!groups.is_empty()).then_some(Haul::Groups(groups));
         if let Some(ruling) = ruling.as_ref().filter(|ruling| !ruling.allowed) {
             let result = Fetch::RobotsDenied { until: ruling.next_read };
             let mut report = Report::bare(SystemClock.now(), result);
@@ -166,6 +167,7 @@ impl Fetcher for WireFetcher {
         let (fetched, original) = self.request(order, &manner, &jar).await;
         let exchange = match fetched.result {
             Ok(exchange) => exchange,
+            Err(error) if error.kind == FetchErrorKind::Local => return local(&error.reason),
             Err(error) => {
                 let mut report = failed(&error);
                 report.crawl_delay = crawl_delay;
@@ -192,7 +194,7 @@ impl Fetcher for WireFetcher {
         };
         let done = match done {
             Ok(done) => done,
-            Err(error) => return (local(&error), None),
+            Err(error) => return local(&error.to_string()),
         };
         groups.extend(done.group);
         outlinks.extend(done.outlinks);
@@ -265,8 +267,13 @@ impl Work {
             robots_denied_until: None,
             target_dns_failed: false,
         };
-        let problem = exchange.truncated.map(|why| format!("cut off: {}", told(why)));
-        let links = extracted.map_or_else(Vec::new, |extracted| extracted.links);
+        let mut problem = exchange.truncated.map(|why| format!("cut off: {}", told(why)));
+        let mut links = extracted.map_or_else(Vec::new, |extracted| extracted.links);
+        let limit = order.plan.limits.max_redirects;
+        if order.position.chain >= limit && links.iter().any(|link| link.kind == LinkKind::Redirect) {
+            links.retain(|link| link.kind != LinkKind::Redirect);
+            problem.get_or_insert_with(|| format!("more than {limit} redirects in a row"));
+        }
         Ok(Done {
             facts,
             outlinks: links.into_iter().map(|link| Outlink { url: link.url, kind: link.kind }).collect(),
@@ -332,11 +339,10 @@ fn failed(error: &FetchError) -> Report {
     report
 }
 
-/// The fault is ours: nothing of it is archived.
-fn local(error: &std::io::Error) -> Report {
-    let mut report = Report::bare(SystemClock.now(), Fetch::NoAnswer(ErrorKind::Broken));
-    report.problem = Some(format!("the answer could not be kept: {error}"));
-    report
+/// The fault is ours, not the URL's: the archive refuses the batch, and the run ends before anything is counted.
+fn local(reason: &str) -> (Report, Option<Haul>) {
+    let report = Report::bare(SystemClock.now(), Fetch::NoAnswer(ErrorKind::Broken));
+    (report, Some(Haul::Failed(reason.to_owned())))
 }
 
 /// Seconds, or a date, of a 429 or 503.

@@ -22,8 +22,10 @@ pub(super) struct Packers {
 
 /// What one order brought, ready for the archive.
 #[derive(Debug)]
-pub(crate) struct Haul {
-    pub(super) groups: Vec<Prepared>,
+pub(crate) enum Haul {
+    Groups(Vec<Prepared>),
+    /// It could not be kept so far, for reasons on this side.
+    Failed(String),
 }
 
 /// The capture that a revisit refers to.

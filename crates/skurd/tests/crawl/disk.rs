@@ -58,8 +58,15 @@ fn page(number: usize) -> Reply {
     Reply::html([links.as_bytes(), b"<!--", &noise(number).repeat(times)].concat())
 }
 
+/// One at a time, what finds no room is alone in its batch; with more, it comes together with what is archived.
 #[test]
 fn a8_f7_a_full_disk_ends_the_harvest_and_loses_nothing() {
+    for parallel in ["1", "4"] {
+        fill_and_go_on(parallel);
+    }
+}
+
+fn fill_and_go_on(parallel: &str) {
     let place = TempDir::new().unwrap();
     let Some(_disk) = Disk::mount(place.path(), "100m") else {
         eprintln!("skipped: no file system can be mounted here");
@@ -78,7 +85,7 @@ fn a8_f7_a_full_disk_ends_the_harvest_and_loses_nothing() {
         _ => Reply::not_found(),
     };
     let world = World::new_in(place.path(), site);
-    let args = ["http://a.test/0", "--delay", "0s", "--parallel", "4"];
+    let args = ["http://a.test/0", "--delay", "0s", "--parallel", parallel];
     assert_full(&world.crawl(&args));
     // Once more without room, it must not get worse.
     assert_full(&world.crawl(&args));

@@ -138,6 +138,7 @@ fn limits(limits: &Limits) -> Value {
         "first_byte_timeout": print_duration(limits.first_byte_timeout),
         "total_timeout": print_duration(limits.total_timeout),
         "max_outlinks": limits.max_outlinks,
+        "max_redirects": limits.max_redirects,
     })
 }
 

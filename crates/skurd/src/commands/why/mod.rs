@@ -104,6 +104,7 @@ impl Answer {
             "situation": situation_word(&why.situation),
             "seed": self.seed(),
             "best_seed": why.best_seed,
+            "problem": why.problem,
             "due": time_json(why.situation.due()),
             "depth": self.record.as_ref().map(|record| record.position.depth),
             "hops": self.record.as_ref().map(|record| record.position.hops),
@@ -130,6 +131,9 @@ impl Answer {
         if let Some(record) = &self.record {
             fact("position", &position(&record.position))?;
             fact("history", &history(record))?;
+        }
+        if let Some(problem) = &why.problem {
+            fact("problem", problem)?;
         }
         fact("host", &self.host.sentence(now))?;
         if !why.steps.is_empty() {
