@@ -40,6 +40,13 @@ pub fn memory_mib() -> (u64, u64) {
     (field("VmRSS:"), field("VmHWM:"))
 }
 
+/// What this process has computed so far.
+pub fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let times = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().skip(11).take(2);
+    times.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
 /// `--name N` from the command line, or the default.
 pub fn number_flag(name: &str, default: u64) -> u64 {
     let mut args = std::env::args();

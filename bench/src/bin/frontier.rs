@@ -1,6 +1,6 @@
 //! The frontier on the embedded store, at three sizes: does the cost per operation stay flat?
 //!
-//! Hosts are a hundredth of the URLs, ten URLs a page of discovery each. At every size it measures: discovered URLs
+//! Hosts are a hundredth of the URLs. At every size, once the tables of the fill are merged, it measures: discovered URLs
 //! accepted per second (batches of 50 outlinks, half of them known), full cycles reserve → complete per second with 64
 //! workers, memory, and the time to open the store again and be ready to reserve.
 
@@ -17,7 +17,7 @@ use policy::model::{Collection, Limits, LinkKind, Politeness, Profile, RobotsPol
 use policy::scope::{Scope, Within};
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
-use skurd_bench::{Stopwatch, memory_mib, number_flag, scratch};
+use skurd_bench::{Stopwatch, cpu_seconds, memory_mib, number_flag, scratch};
 use store::{Options, Store};
 
 const BATCH: u64 = 50;
@@ -167,6 +167,19 @@ impl Rig {
     }
 }
 
+/// Waits until the store has merged what the fill left behind: a frontier of this size grows over weeks, not in a minute.
+async fn settle() {
+    let mut before = cpu_seconds();
+    for _ in 0..180 {
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        let now = cpu_seconds();
+        if now - before < 0.1 {
+            return;
+        }
+        before = now;
+    }
+}
+
 /// Fills a new store with `urls` URLs by harvesting pages that link to them, and measures at that size.
 async fn measure(urls: u64) -> Result<[f64; 2]> {
     let dir = scratch()?;
@@ -187,7 +200,7 @@ async fn measure(urls: u64) -> Result<[f64; 2]> {
     })
     .await?;
     let filled = watch.elapsed();
-    eprintln!("filled");
+    settle().await;
 
     // Batches of 50 links, half of them known.
     let pages = 20_000.min(urls / 10);

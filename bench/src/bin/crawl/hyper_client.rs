@@ -8,7 +8,7 @@ use http_body_util::{BodyExt, Empty};
 use hyper::Request;
 use hyper::body::Bytes;
 use hyper_util::rt::TokioIo;
-use skurd_bench::{Stopwatch, memory_mib};
+use skurd_bench::{Stopwatch, cpu_seconds, memory_mib};
 use tokio::net::TcpStream;
 
 use super::peers::Run;
@@ -62,10 +62,4 @@ async fn connection(shape: Shape, port: u16, next: Arc<AtomicU64>) -> Result<()>
         drop(sender);
         driver.await??;
     }
-}
-
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let times = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().skip(11).take(2);
-    times.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
