@@ -45,7 +45,7 @@ impl Frontier {
         until: Option<Time>,
     ) -> Result<bool> {
         let stripe = self.draw();
-        let writer = &self.cursor.writer();
+        let writer = &self.writer();
         let add = self.store.transact_idempotent(|tx| async move {
             let desk = self.desk(&tx, writer, stripe).await?;
             let Some(UrlState::Queued(record)) = desk.state(collection, url.as_str()).await? else {
@@ -62,7 +62,7 @@ impl Frontier {
     /// Brings a blacklisted URL back into the queue, due now; false if it is not blacklisted.
     pub async fn blacklist_lift(&self, collection: &str, url: &CrawlUrl) -> Result<bool> {
         let stripe = self.draw();
-        let writer = &self.cursor.writer();
+        let writer = &self.writer();
         let lift = self.store.transact_idempotent(|tx| async move {
             let desk = self.desk(&tx, writer, stripe).await?;
             let mut arrivals = Arrivals::new();
@@ -78,7 +78,7 @@ impl Frontier {
         let stripe = self.draw();
         let mut ended = 0;
         loop {
-            let writer = &self.cursor.writer();
+            let writer = &self.writer();
             let end = self.store.transact_idempotent(|tx| async move {
                 let desk = self.desk(&tx, writer, stripe).await?;
                 let range = BLACKLIST_ENDS.range_before((), (desk.now.0 + 1,));

@@ -95,7 +95,7 @@ impl Frontier {
         let _turns = self.host_turns(harvests.iter().map(|harvest| harvest.order.unit.as_str())).await;
         // What an earlier run of this call would have committed.
         let earlier = &parking_lot::Mutex::new(None);
-        let writer = &self.cursor.writer();
+        let writer = &self.writer();
         let complete = self.store.transact_idempotent(|tx| async move {
             tx.set_durability(Durability::Relaxed);
             let desk = self.desk(&tx, writer, first.order.lease).await?;

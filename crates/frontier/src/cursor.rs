@@ -12,6 +12,8 @@ use std::collections::HashMap;
 use parking_lot::Mutex;
 use policy::time::Time;
 
+use crate::memo::{Memo, UrlHash};
+
 /// A key of the host queue. The whole of it: many hosts may stand at the same moment.
 pub(crate) type Place = (Time, String);
 
@@ -39,15 +41,19 @@ struct State {
 pub(crate) struct Writer<'a> {
     cursor: &'a Cursor,
     number: u64,
+    memo: &'a Memo,
+    /// Before any snapshot of the transaction was taken.
+    begun: u64,
+    changed: Mutex<Vec<UrlHash>>,
 }
 
 impl Cursor {
-    pub(crate) fn writer(&self) -> Writer<'_> {
+    pub(crate) fn writer<'a>(&'a self, memo: &'a Memo) -> Writer<'a> {
         let mut state = self.state.lock();
         state.writers_ever += 1;
         let number = state.writers_ever;
         state.writers.insert(number, None);
-        Writer { cursor: self, number }
+        Writer { cursor: self, number, memo, begun: memo.now(), changed: Mutex::default() }
     }
 
     /// A scan begins, at this place. To be called before its snapshot is taken.
@@ -82,6 +88,27 @@ impl Writer<'_> {
         let entry = state.writers.entry(self.number).or_default();
         *entry = earlier(entry.take(), Some(place));
     }
+
+    /// What is known of this URL is changed by the transaction.
+    pub(crate) fn changes(&self, collection: &str, url: &str) {
+        let url = self.memo.url(collection, url);
+        self.memo.changed(url);
+        self.changed.lock().push(url);
+    }
+
+    /// Whether a link was seen lately in this context and changed nothing.
+    pub(crate) fn knows(&self, url: UrlHash, context: u64) -> bool {
+        self.memo.knows(url, context)
+    }
+
+    /// A link was seen in this context and changed nothing.
+    pub(crate) fn remember(&self, url: UrlHash, context: u64) {
+        self.memo.remember(url, context, self.begun);
+    }
+
+    pub(crate) fn memo(&self) -> &Memo {
+        self.memo
+    }
 }
 
 impl Drop for Writer<'_> {
@@ -89,6 +116,11 @@ impl Drop for Writer<'_> {
         let mut state = self.cursor.state.lock();
         let entry = state.writers.remove(&self.number).flatten();
         state.ended_meanwhile = earlier(state.ended_meanwhile.take(), entry);
+        drop(state);
+        // Who looked meanwhile may have seen the state before.
+        for url in self.changed.get_mut().drain(..) {
+            self.memo.changed(url);
+        }
     }
 }
 
@@ -106,10 +138,10 @@ mod tests {
 
     #[test]
     fn moves_no_further_than_the_entries_a_scan_may_have_missed() {
-        let cursor = Cursor::default();
+        let (cursor, memo) = (Cursor::default(), Memo::new());
         assert_eq!(cursor.scan(), None);
         cursor.scanned(place(100));
-        let before = cursor.writer();
+        let before = cursor.writer(&memo);
         before.entry_at(Time(150), "host");
         assert_eq!(cursor.scan(), Some(place(100)));
         cursor.scanned(place(200));
@@ -119,7 +151,7 @@ mod tests {
         assert_eq!(cursor.scan(), Some(place(150)), "committed while the scan looked");
         cursor.scanned(place(200));
         assert_eq!(cursor.scan(), Some(place(200)));
-        cursor.writer().entry_at(Time(200), "earlier name");
+        cursor.writer(&memo).entry_at(Time(200), "earlier name");
         assert_eq!(
             cursor.scan(),
             Some((Time(200), "earlier name".to_owned())),

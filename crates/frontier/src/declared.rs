@@ -33,6 +33,10 @@ pub enum DeclareError {
 }
 
 impl Declared {
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
     /// Brings memory up to what this transaction's snapshot says.
     pub(crate) async fn catch_up(&self, tx: &Tx) -> Result<()> {
         let version = COUNTERS.get(tx, (VERSION,)).await?.unwrap_or(0);

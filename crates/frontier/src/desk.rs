@@ -48,6 +48,7 @@ impl Desk<'_> {
         arrivals: &mut Arrivals,
     ) -> Result<()> {
         let due = record.due;
+        self.cursor.changes(collection, url.as_str());
         QUEUE.put(self.tx, (url.site(), due.0, collection, url.as_str()), &())?;
         URLS.put(self.tx, (collection, url.as_str()), &UrlState::Queued(record))?;
         arrivals.entry(url.site().to_owned()).and_modify(|first| *first = due.min(*first)).or_insert(due);
@@ -64,6 +65,7 @@ impl Desk<'_> {
         arrivals: &mut Arrivals,
     ) -> Result<()> {
         if record.due == old_due {
+            self.cursor.changes(collection, url.as_str());
             return URLS.put(self.tx, (collection, url.as_str()), &UrlState::Queued(record));
         }
         QUEUE.delete(self.tx, (url.site(), old_due.0, collection, url.as_str()))?;
@@ -78,6 +80,7 @@ impl Desk<'_> {
         due: Time,
         state: Option<&UrlState>,
     ) -> Result<()> {
+        self.cursor.changes(collection, url.as_str());
         QUEUE.delete(self.tx, (url.site(), due.0, collection, url.as_str()))?;
         match state {
             Some(state) => URLS.put(self.tx, (collection, url.as_str()), state),

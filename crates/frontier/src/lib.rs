@@ -19,6 +19,7 @@ mod harvester;
 mod hosts;
 mod links;
 mod look;
+mod memo;
 pub mod ports;
 mod report;
 mod reserve;
@@ -54,6 +55,7 @@ use cursor::{Cursor, Writer};
 use declared::Declared;
 use desk::{Desk, Traces};
 use hosts::STRIPES;
+use memo::Memo;
 use ports::Clock;
 
 /// The frontier of one store. Share it by reference or `Arc`.
@@ -62,6 +64,7 @@ pub struct Frontier {
     clock: Arc<dyn Clock>,
     declared: Declared,
     cursor: Cursor,
+    memo: Memo,
     /// Workers of one process would all want the head of the host queue: one takes for all who wait.
     reserving: Mutex<()>,
     /// Harvests of one unit that finish together commit one after the other, instead of conflicting.
@@ -87,6 +90,7 @@ impl Frontier {
             clock,
             declared: Declared::default(),
             cursor: Cursor::default(),
+            memo: Memo::new(),
             reserving: Mutex::new(()),
             units: parking_lot::Mutex::default(),
             rng: parking_lot::Mutex::new(fastrand::Rng::with_seed(seed)),
@@ -151,6 +155,10 @@ impl Frontier {
 
     pub fn take_traces(&self) -> Vec<LinkTrace> {
         std::mem::take(&mut *self.traces.lock())
+    }
+
+    fn writer(&self) -> Writer<'_> {
+        self.cursor.writer(&self.memo)
     }
 
     fn draw(&self) -> u64 {

@@ -15,6 +15,7 @@ use policy::time::Time;
 use store::Result;
 
 use crate::desk::{Arrivals, Desk};
+use crate::memo::UrlHash;
 use crate::ports::Outlink;
 use crate::schema::{URLS, UrlState};
 
@@ -65,20 +66,36 @@ impl Desk<'_> {
         arrivals: &mut Arrivals,
     ) -> Result<u64> {
         let mut seen = HashSet::with_capacity(links.len());
-        let links: Vec<&Outlink> = links
+        let context = self.context(page);
+        let links: Vec<(&Outlink, UrlHash, u64)> = links
             .iter()
             .filter(|link| page.own_url != Some(link.url.as_str()) && seen.insert(link.url.as_str()))
+            .map(|link| {
+                let memo = self.cursor.memo();
+                (link, memo.url(page.collection, link.url.as_str()), memo.hash((context, link.kind)))
+            })
+            .filter(|(_, url, context)| self.traces.is_some() || !self.cursor.knows(*url, *context))
             .collect();
-        let states =
-            URLS.multi_get(self.tx, links.iter().map(|link| (page.collection, link.url.as_str()))).await?;
+        let keys = links.iter().map(|(link, ..)| (page.collection, link.url.as_str()));
+        let states = URLS.multi_get(self.tx, keys).await?;
         let mut added = 0;
-        for (link, state) in links.iter().zip(states) {
+        for ((link, url, context), state) in links.into_iter().zip(states) {
             let origin = Origin::Page(page.seed);
             let effect = self.decide(page, origin, link, state.as_ref());
+            if matches!(effect, Effect::Nothing) {
+                self.cursor.remember(url, context);
+            }
             added += u64::from(matches!(effect, Effect::Add(_)));
             self.take_effect(page.collection, link, effect, arrivals)?;
         }
         Ok(added)
+    }
+
+    /// Everything but the URL and the kind of link that the decision about a link depends on (see [`crate::memo`]). Time is part of it, since
+    /// being linked to again keeps a URL alive.
+    fn context(&self, page: &Page<'_>) -> u64 {
+        let minute = self.now.0.div_euclid(60_000);
+        self.cursor.memo().hash((page.seed, page.position, page.run, self.declared.version(), minute))
     }
 
     /// F2: starts a seed in a collection; true if that added or changed anything.

@@ -215,7 +215,7 @@ impl Frontier {
     /// somebody wants it then, and its schedule (F15) would put it right back.
     pub async fn move_due(&self, collection: &str, url: &CrawlUrl, due: Time) -> Result<bool> {
         let stripe = self.draw();
-        let writer = &self.cursor.writer();
+        let writer = &self.writer();
         let shift = self.store.transact_idempotent(|tx| async move {
             let desk = self.desk(&tx, writer, stripe).await?;
             let Some(UrlState::Queued(record)) = desk.state(collection, url.as_str()).await? else {

@@ -47,7 +47,7 @@ impl Frontier {
     pub async fn reserve(&self, wanted: usize) -> Result<Reserved> {
         let _one_at_a_time = self.reserving.lock().await;
         let from = &self.cursor.scan();
-        let writer = &self.cursor.writer();
+        let writer = &self.writer();
         let reserve = self.store.transact_idempotent(|tx| async move {
             tx.set_durability(Durability::Relaxed);
             // New numbers for every run: one that was committed without our hearing of it keeps its own until they run out.

@@ -78,7 +78,7 @@ impl Frontier {
         let mut changed = 0;
         for batch in pairs.chunks(BATCH) {
             let stripe = self.draw();
-            let writer = &self.cursor.writer();
+            let writer = &self.writer();
             let start = self.store.transact_idempotent(|tx| async move {
                 let desk = self.desk(&tx, writer, stripe).await?;
                 let mut arrivals = Arrivals::new();

@@ -44,7 +44,7 @@ impl Frontier {
         let stripe = self.draw();
         let mut taken_back = 0;
         loop {
-            let writer = &self.cursor.writer();
+            let writer = &self.writer();
             let take = self.store.transact_idempotent(|tx| async move {
                 let desk = self.desk(&tx, writer, stripe).await?;
                 let range = KeyRange {
@@ -74,7 +74,7 @@ impl Frontier {
         let mut rest = Some(URLS.range(()));
         while let Some(range) = rest {
             let range = &range;
-            let writer = &self.cursor.writer();
+            let writer = &self.writer();
             let sweep = self.store.transact_idempotent(|tx| async move {
                 let desk = self.desk(&tx, writer, stripe).await?;
                 desk.sweep_range(range).await

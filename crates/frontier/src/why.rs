@@ -55,7 +55,7 @@ impl Frontier {
     /// For one collection, or for each.
     pub async fn why(&self, url: &CrawlUrl, collection: Option<&str>) -> Result<Vec<Explanation>> {
         let tx = self.store.begin().await?;
-        let writer = &self.cursor.writer();
+        let writer = &self.writer();
         let desk = self.desk(&tx, writer, 0).await?;
         let mut names: Vec<String> = match collection {
             Some(name) => vec![name.to_owned()],
