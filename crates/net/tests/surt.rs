@@ -41,3 +41,32 @@ proptest! {
         prop_assert!(!net::surt::key(&url).is_empty());
     }
 }
+
+/// The vectors of the Internet Archive's `surt`, where they are at hand: keys, and spellings that are one URL.
+#[test]
+fn a9_agrees_with_the_vectors_of_the_internet_archive() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/url-urlcanon/surt.json");
+    let Ok(text) = std::fs::read_to_string(path) else {
+        eprintln!("skipped: no {path}");
+        return;
+    };
+    let sections: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let pairs = |name: &str| -> Vec<(String, String)> {
+        let section = sections[name].as_object().unwrap();
+        section.iter().map(|(from, to)| (from.clone(), to.as_str().unwrap().to_owned())).collect()
+    };
+    for (url, expected) in pairs("defaultIASurt") {
+        // The empty URL has no key of its own anywhere else.
+        if !url.is_empty() {
+            assert_eq!(net::surt::key(&url), expected, "{url:?}");
+        }
+    }
+    for section in ["Canonicalizer.DefaultIA", "google", "Canonicalizer.IA"] {
+        for (url, same) in pairs(section) {
+            // A raw byte of 0x80, which neither a text of ours nor one of Python's can hold.
+            if !url.contains('\u{80}') {
+                assert_eq!(net::surt::key(&url), net::surt::key(&same), "{section}: {url:?} and {same:?}");
+            }
+        }
+    }
+}

@@ -33,6 +33,9 @@ pub(crate) use value::DataDir;
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Say more on standard error: once what is noteworthy, twice everything; RUST_LOG has its say too
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
 }
 
 #[derive(Debug, Subcommand)]

@@ -86,6 +86,11 @@ impl Teller {
 impl Witness for Teller {
     fn harvested(&self, harvested: &Harvested<'_>) {
         self.figures.add(harvested);
+        let Harvested { order, report, .. } = harvested;
+        match &report.problem {
+            Some(problem) => tracing::info!(url = order.url.as_str(), problem),
+            None => tracing::debug!(url = order.url.as_str(), bytes = report.bytes, "harvested"),
+        }
         if self.manner == Manner::Json {
             let _ = writeln!(std::io::stdout().lock(), "{}", harvest_json(harvested));
         }
