@@ -151,6 +151,17 @@ pub struct Settings {
     pub session_ids: Vec<String>,
     pub user_agent: Option<String>,
     pub contact: Option<String>,
+    pub certificates: BadCertificates,
+}
+
+/// A4: what a certificate that is expired, or of nobody known, or of somebody else, is taken for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BadCertificates {
+    /// A page all the same, with a note in the archive.
+    #[default]
+    Accept,
+    /// No answer.
+    Refuse,
 }
 
 impl Default for Settings {
@@ -163,6 +174,7 @@ impl Default for Settings {
             session_ids: Vec::new(),
             user_agent: None,
             contact: None,
+            certificates: BadCertificates::Accept,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use policy::model::{Collection, GivenCookie, Seed, Settings};
+use policy::model::{BadCertificates, Collection, GivenCookie, Seed, Settings};
 use policy::url::UrlRules;
 
 use crate::config::Declared;
@@ -141,6 +141,7 @@ impl<'a> Sections<'a> {
         set(&mut settings.on_time, fields.span("on_time"));
         set(&mut settings.session_ids, fields.texts("session_ids"));
         set(&mut settings.user_agent, fields.optional("user_agent", Fields::text));
+        set(&mut settings.certificates, fields.text("certificates").map(|word| certificates(&word)));
         set(&mut settings.contact, fields.optional("contact", Fields::text));
         settings.politeness = politeness(&fields, &settings.politeness, "the default", reader);
         settings
@@ -298,5 +299,12 @@ fn repeated_seeds(seeds: &[Seed], places: &[At], reader: &mut Reader) {
             Some(other) => taken(&seed.name, *at, other.line, "seed", reader),
             None => drop(first.insert(&seed.name, *at)),
         }
+    }
+}
+
+fn certificates(word: &str) -> BadCertificates {
+    match word {
+        "refuse" => BadCertificates::Refuse,
+        _ => BadCertificates::Accept,
     }
 }

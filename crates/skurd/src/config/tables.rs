@@ -106,6 +106,13 @@ static SETTINGS: Table = Table {
             "Where site owners can reach you: a web page or mail address.",
         ),
         key(
+            "certificates",
+            Choice(&["accept", "refuse"]),
+            Default("accept"),
+            "refuse",
+            "Whether servers with a bad certificate (expired, self-signed, of another name) are harvested, with a note in the archive, or not.",
+        ),
+        key(
             "politeness",
             Kind::Table(&POLITENESS),
             Empty,

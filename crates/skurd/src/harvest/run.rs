@@ -77,7 +77,9 @@ impl Harvest {
         let store = Store::open(dir, &Options::default())?;
         let seed = SystemClock.now().0.unsigned_abs() ^ (u64::from(std::process::id()) << 44);
         let frontier = Arc::new(Frontier::new(store, Arc::new(SystemClock), seed));
+        let certificates = settings.certificates;
         let settings = WireSettings {
+            certificates,
             dir: dir.clone(),
             overrides: Overrides::parse(args.resolve.iter().map(String::as_str))?,
             allowed: args.allow_net.clone(),

@@ -22,6 +22,7 @@ use net::dns::{Overrides, Resolver};
 use net::http::{Client, Guard, PoolLimits, Setup};
 use net::tls::Certificates;
 use net::warc::Compression;
+use policy::model::BadCertificates;
 
 pub(crate) use archive::WarcArchive;
 pub(crate) use fetch::WireFetcher;
@@ -39,6 +40,7 @@ pub(crate) struct WireSettings {
     pub(crate) overrides: Overrides,
     pub(crate) allowed: Vec<IpNet>,
     pub(crate) identity: Identity,
+    pub(crate) certificates: BadCertificates,
     /// None: nothing is archived.
     pub(crate) compression: Option<Compression>,
     pub(crate) workers: usize,
@@ -68,7 +70,10 @@ pub(crate) fn open(
     let client = Client::new(Setup {
         resolver,
         guard,
-        certificates: Certificates::AcceptBad,
+        certificates: match settings.certificates {
+            BadCertificates::Accept => Certificates::AcceptBad,
+            BadCertificates::Refuse => Certificates::RequireValid,
+        },
         pool: PoolLimits { total_max: settings.workers * 2, ..PoolLimits::default() },
         memory_bytes_max: MEMORY_BYTES_MAX,
         spill_dir: spill_dir.clone(),
