@@ -1,14 +1,17 @@
 //! The frontier on the embedded store, at three sizes: does the cost per operation stay flat?
 //!
-//! Hosts are a hundredth of the URLs. At every size, once the tables of the fill are merged, it measures: discovered URLs
-//! accepted per second (batches of 50 outlinks, half of them known), full cycles reserve → complete per second with 64
-//! workers, memory, and the time to open the store again and be ready to reserve.
+//! Hosts are a hundredth of the URLs. Each size is filled once, in a process of its own, and left alone until its tables are merged. Then
+//! all sizes are measured in turns, several rounds, each time in a new process on the same store (the smaller ones on a
+//! copy, so that they stay small), since the speed of a machine wanders by more than what is to be shown. A measurement is: the
+//! time to open the store and be ready to reserve; discovered URLs accepted per second (batches of 50 outlinks, half of them
+//! known), once with known links as pages have them (few targets are linked to often, most rarely: Zipf) and once drawn evenly
+//! from all, the worst case; full cycles reserve → complete per second with 64 workers; memory. The medians count.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use frontier::ports::{AnswerFacts, CaptureKey, Clock, Fetch, Order, Outlink, Report};
 use frontier::schema::Capture;
 use frontier::{Completed, Frontier, Target};
@@ -17,7 +20,7 @@ use policy::model::{Collection, Limits, LinkKind, Politeness, Profile, RobotsPol
 use policy::scope::{Scope, Within};
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
-use skurd_bench::{Stopwatch, cpu_seconds, memory_mib, number_flag, scratch};
+use skurd_bench::{Stopwatch, cpu_seconds, memory_mib, number_flag, scratch, text_flag};
 use store::{Options, Store};
 
 const BATCH: u64 = 50;
@@ -180,85 +183,270 @@ async fn settle() {
     }
 }
 
-/// Fills a new store with `urls` URLs by harvesting pages that link to them, and measures at that size.
-async fn measure(urls: u64) -> Result<[f64; 2]> {
-    let dir = scratch()?;
+/// Known URLs as links name them.
+#[derive(Clone, Copy)]
+enum Known {
+    /// The n-th of all URLs is linked to with a weight of 1/n.
+    Zipf,
+    Evenly,
+}
+
+impl Known {
+    fn draw(self, rng: &mut fastrand::Rng, known: u64) -> u64 {
+        match self {
+            Known::Evenly => rng.u64(0..known),
+            #[allow(clippy::cast_possible_truncation, reason = "below `known`")]
+            Known::Zipf => {
+                let rank = (known as f64).powf(rng.f64()) as u64;
+                // The popular ones are on all hosts.
+                rank.wrapping_mul(0x9E37_79B1) % known
+            }
+        }
+    }
+}
+
+/// What one process tells the one that started it.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Figures {
+    next: u64,
+    clock: u64,
+    reopened_ms: f64,
+    zipf: f64,
+    evenly: f64,
+    cycles: f64,
+    memory: f64,
+    peak: f64,
+}
+
+impl Figures {
+    fn write(&self) -> String {
+        let Figures { next, clock, reopened_ms, zipf, evenly, cycles, memory, peak } = self;
+        format!("{next} {clock} {reopened_ms} {zipf} {evenly} {cycles} {memory} {peak}")
+    }
+
+    fn read(text: &str) -> Result<Figures> {
+        let numbers: Vec<f64> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+        let whole: Vec<u64> = text.split_whitespace().take(2).map(str::parse).collect::<Result<_, _>>()?;
+        let ([next, clock], [_, _, reopened_ms, zipf, evenly, cycles, memory, peak]) =
+            (whole.as_slice(), numbers.as_slice())
+        else {
+            anyhow::bail!("a measurement said {text:?}");
+        };
+        Ok(Figures {
+            next: *next,
+            clock: *clock,
+            reopened_ms: *reopened_ms,
+            zipf: *zipf,
+            evenly: *evenly,
+            cycles: *cycles,
+            memory: *memory,
+            peak: *peak,
+        })
+    }
+}
+
+const START: u64 = 1_767_571_200_000;
+
+/// Fills a new store with `urls` URLs by harvesting pages that link to them.
+async fn fill(dir: &Path, urls: u64) -> Result<Figures> {
     let hosts = (urls / URLS_PER_HOST).max(1);
-    let rig = Arc::new(Rig::open(dir.path(), hosts, 1_767_571_200_000).await?);
+    let rig = Arc::new(Rig::open(dir, hosts, START.cast_signed()).await?);
     rig.frontier.declare(&declared()).await?;
     rig.frontier.start(&Target::Collection("all".into())).await?;
-
     let next = AtomicU64::new(0);
     let fresh = |count: u64| next.fetch_add(count, Ordering::Relaxed);
     // The first page must bring enough hosts for all workers.
     rig.harvest(1, |_| rig.links(fresh(2_000)..2_000)).await?;
-    let watch = Stopwatch::start();
     let pages = urls.saturating_sub(2_000) / 200;
     rig.harvest(pages, |_| {
         let first = fresh(200);
         rig.links(first..first + 200)
     })
     .await?;
-    let filled = watch.elapsed();
     settle().await;
+    let (memory, peak) = memory_mib();
+    Ok(Figures {
+        next: next.load(Ordering::Relaxed),
+        clock: rig.clock.now().0.cast_unsigned(),
+        memory: memory as f64,
+        peak: peak as f64,
+        ..Figures::default()
+    })
+}
 
-    // Batches of 50 links, half of them known.
-    let pages = 20_000.min(urls / 10);
-    let known = next.load(Ordering::Relaxed);
+/// One measurement of a filled store.
+async fn measure(dir: &Path, urls: u64, next: u64, clock: u64) -> Result<Figures> {
+    let hosts = (urls / URLS_PER_HOST).max(1);
     let watch = Stopwatch::start();
-    let mut rng = fastrand::Rng::with_seed(1);
-    let old: Vec<u64> = (0..pages * BATCH / 2).map(|_| rng.u64(0..known)).collect();
-    let (_, added) = rig
-        .harvest(pages, |page| {
-            let first = fresh(BATCH / 2);
-            let at = usize::try_from(page * BATCH / 2)?;
-            let known = old[at..at + usize::try_from(BATCH / 2)?].iter().copied();
-            rig.links((first..first + BATCH / 2).chain(known))
-        })
-        .await?;
-    let discovered = watch.per_second(pages * BATCH);
-    anyhow::ensure!(added == pages * BATCH / 2, "{added} URLs were added");
-
-    // Full cycles without links.
-    let cycles = 50_000.min(urls / 4);
+    let rig = Arc::new(Rig::open(dir, hosts, clock.cast_signed()).await?);
+    for order in rig.orders(1).await? {
+        rig.finish(&order, Vec::new()).await?;
+    }
+    let reopened_ms = watch.elapsed().as_secs_f64() * 1000.0;
+    let next = AtomicU64::new(next);
+    let pages = (urls / 100).clamp(2_000, 10_000);
+    // What a process knows after its first minute.
+    rig.discover(&next, pages / 2, Known::Zipf).await?;
+    let zipf = rig.discover(&next, pages, Known::Zipf).await?;
+    let evenly = rig.discover(&next, pages, Known::Evenly).await?;
+    let cycles = (urls / 10).clamp(10_000, 40_000);
     let watch = Stopwatch::start();
     rig.harvest(cycles, |_| Ok(Vec::new())).await?;
-    let cycled = watch.per_second(cycles);
+    let cycles = watch.per_second(cycles);
+    let (memory, peak) = memory_mib();
+    Ok(Figures {
+        next: next.load(Ordering::Relaxed),
+        clock: rig.clock.now().0.cast_unsigned(),
+        reopened_ms,
+        zipf,
+        evenly,
+        cycles,
+        memory: memory as f64,
+        peak: peak as f64,
+    })
+}
 
-    let (now, peak) = memory_mib();
-    let clock = rig.clock.now().0;
-    let figures = rig.frontier.store().figures();
-    drop(rig);
-    let watch = Stopwatch::start();
-    let rig = Rig::open(dir.path(), hosts, clock).await?;
-    rig.orders(1).await?;
-    let reopened = watch.elapsed();
-    println!(
-        "{urls:>9} URLs, {hosts:>6} hosts: filled in {:.0} s; {discovered:.0} discovered URLs/s; {cycled:.0} cycles/s; \
-         memory {now} MiB (peak {peak}); reopened in {:.2} s; {} conflicts in {} commits",
-        filled.as_secs_f64(),
-        reopened.as_secs_f64(),
-        figures.conflicts,
-        figures.commits,
-    );
-    Ok([discovered, cycled])
+impl Rig {
+    /// Batches of 50 links, half of them known; returns links per second.
+    async fn discover(self: &Arc<Self>, next: &AtomicU64, pages: u64, known: Known) -> Result<f64> {
+        let (half, all) = (BATCH / 2, next.load(Ordering::Relaxed));
+        let mut rng = fastrand::Rng::with_seed(all);
+        let old: Vec<u64> = (0..pages * half).map(|_| known.draw(&mut rng, all)).collect();
+        let watch = Stopwatch::start();
+        let (_, added) = self
+            .harvest(pages, |page| {
+                let first = next.fetch_add(half, Ordering::Relaxed);
+                let at = usize::try_from(page * half)?;
+                let known = old[at..at + usize::try_from(half)?].iter().copied();
+                self.links((first..first + half).chain(known))
+            })
+            .await?;
+        anyhow::ensure!(added == pages * half, "{added} URLs were added");
+        Ok(watch.per_second(pages * BATCH))
+    }
+}
+
+/// A size that is filled.
+struct Filled {
+    urls: u64,
+    dir: PathBuf,
+    fill: Figures,
+    last: Figures,
+    rounds: Vec<Figures>,
+}
+
+/// Stores up to this size are measured on a copy.
+const COPIED_MAX: u64 = 1_000_000;
+
+impl Filled {
+    fn round(&mut self) -> Result<()> {
+        if self.urls > COPIED_MAX {
+            let figures = child("measure", &self.dir, self.urls, &self.last)?;
+            self.last = figures.clone();
+            self.rounds.push(figures);
+            return Ok(());
+        }
+        let copy = tempfile::TempDir::new_in(self.dir.parent().unwrap_or(&self.dir))?;
+        copy_dir(&self.dir, copy.path())?;
+        self.rounds.push(child("measure", copy.path(), self.urls, &self.fill)?);
+        Ok(())
+    }
+
+    fn median(&self, of: impl Fn(&Figures) -> f64) -> f64 {
+        let mut all: Vec<f64> = self.rounds.iter().map(of).collect();
+        all.sort_by(f64::total_cmp);
+        all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
+    }
+
+    fn most(&self, of: impl Fn(&Figures) -> f64) -> f64 {
+        self.rounds.iter().map(of).fold(0.0, f64::max)
+    }
+}
+
+fn copy_dir(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_dir(&entry.path(), &target)?;
+        } else {
+            std::fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs this binary for one step.
+fn child(step: &str, dir: &Path, urls: u64, before: &Figures) -> Result<Figures> {
+    let output = std::process::Command::new(std::env::current_exe()?)
+        .args(["--step", step, "--store"])
+        .arg(dir)
+        .args(["--only", &urls.to_string()])
+        .args(["--next", &before.next.to_string(), "--clock", &before.clock.to_string()])
+        .stderr(std::process::Stdio::inherit())
+        .output()?;
+    anyhow::ensure!(output.status.success(), "{step} of {urls} URLs failed");
+    Figures::read(&String::from_utf8_lossy(&output.stdout))
+}
+
+fn step(step: &str) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build()?;
+    let dir = PathBuf::from(text_flag("--store").context("--store")?);
+    let urls = number_flag("--only", 0);
+    let figures = match step {
+        "fill" => runtime.block_on(fill(&dir, urls))?,
+        _ => runtime.block_on(measure(&dir, urls, number_flag("--next", 0), number_flag("--clock", 0)))?,
+    };
+    println!("{}", figures.write());
+    Ok(())
 }
 
 fn main() -> Result<()> {
+    if let Some(name) = text_flag("--step") {
+        return step(&name);
+    }
     let largest = number_flag("--urls", 10_000_000);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build()?;
-    let mut first: Option<[f64; 2]> = None;
     // One size alone, to look at it closely.
     let only = number_flag("--only", 0);
     let sizes = if only > 0 { vec![only] } else { vec![100_000, 1_000_000, 10_000_000] };
-    for urls in sizes.into_iter().filter(|urls| *urls <= largest) {
-        let rates = runtime.block_on(measure(urls))?;
-        let base = *first.get_or_insert(rates);
+    let scratch = scratch()?;
+    let mut filled = Vec::new();
+    for urls in sizes.into_iter().filter(|urls| *urls <= largest.max(only)) {
+        let dir = scratch.path().join(urls.to_string());
+        std::fs::create_dir(&dir)?;
+        let watch = Stopwatch::start();
+        let fill = child("fill", &dir, urls, &Figures::default())?;
         println!(
-            "          cost against the smallest: discovery {:.2}, cycles {:.2}",
-            base[0] / rates[0],
-            base[1] / rates[1]
+            "{urls:>10} URLs filled and merged in {:.0} s, memory {} MiB (peak {})",
+            watch.elapsed().as_secs_f64(),
+            fill.memory,
+            fill.peak
+        );
+        filled.push(Filled { urls, dir, last: fill.clone(), fill, rounds: Vec::new() });
+    }
+    for _ in 0..number_flag("--rounds", 5) {
+        filled.iter_mut().try_for_each(Filled::round)?;
+    }
+    print(&filled);
+    Ok(())
+}
+
+fn print(filled: &[Filled]) {
+    let Some(small) = filled.first() else { return };
+    println!(
+        "      URLs | discovered/s  cost | evenly drawn/s  cost | cycles/s  cost | memory, most | reopened in, longest"
+    );
+    for size in filled {
+        let rate = |of: fn(&Figures) -> f64| (size.median(of), small.median(of) / size.median(of));
+        let (zipf, zipf_cost) = rate(|round| round.zipf);
+        let (evenly, evenly_cost) = rate(|round| round.evenly);
+        let (cycles, cycle_cost) = rate(|round| round.cycles);
+        println!(
+            "{:>10} | {zipf:>12.0} {zipf_cost:>5.2} | {evenly:>14.0} {evenly_cost:>5.2} | {cycles:>8.0} {cycle_cost:>5.2} | {:>8.0} MiB | {:.2} s",
+            size.urls,
+            size.most(|round| round.peak),
+            size.most(|round| round.reopened_ms) / 1000.0,
         );
     }
-    Ok(())
 }

@@ -95,6 +95,7 @@ impl Frontier {
         let _turns = self.host_turns(harvests.iter().map(|harvest| harvest.order.unit.as_str())).await;
         // What an earlier run of this call would have committed.
         let earlier = &parking_lot::Mutex::new(None);
+        let walked = &parking_lot::Mutex::new(None);
         let writer = &self.writer();
         let complete = self.store.transact_idempotent(|tx| async move {
             tx.set_durability(Durability::Relaxed);
@@ -105,13 +106,26 @@ impl Frontier {
             {
                 return Ok(CompletedAll::Done(summaries));
             }
-            let done = desk.complete_all(harvests, files).await?;
-            if let CompletedAll::Done(summaries) = &done {
-                *earlier.lock() = Some(summaries.clone());
+            let lost = desk.lost(harvests).await?;
+            if !lost.is_empty() {
+                return Ok(CompletedAll::LeasesLost(lost));
             }
-            Ok(done)
+            // What a result means for its walk is worked out once, however often this runs.
+            let steps = walked.lock().get_or_insert_with(|| self.walks.results(harvests, desk.now)).clone();
+            let summaries = desk.complete_all(harvests, files).await?;
+            steps.iter().try_for_each(|step| step.write(&tx))?;
+            *earlier.lock() = Some(summaries.clone());
+            Ok(CompletedAll::Done(summaries))
         });
-        complete.await
+        let completed = complete.await;
+        match &completed {
+            Ok(CompletedAll::Done(_)) => {}
+            Ok(CompletedAll::LeasesLost(lost)) => {
+                self.walks.give_back(lost.iter().filter_map(|at| harvests.get(*at)));
+            }
+            Err(_) => self.walks.forget(),
+        }
+        completed
     }
 }
 
@@ -129,16 +143,18 @@ impl Desk<'_> {
         Ok(self.slot_of(order).await?.is_none() && self.now < order.until)
     }
 
-    async fn complete_all(&self, harvests: &[Harvest<'_>], files: &[FileEnd]) -> Result<CompletedAll> {
+    /// Which of them have lost their leases.
+    async fn lost(&self, harvests: &[Harvest<'_>]) -> Result<Vec<usize>> {
         let mut lost = Vec::new();
         for (at, harvest) in harvests.iter().enumerate() {
             if self.slot_of(harvest.order).await?.is_none() {
                 lost.push(at);
             }
         }
-        if !lost.is_empty() {
-            return Ok(CompletedAll::LeasesLost(lost));
-        }
+        Ok(lost)
+    }
+
+    async fn complete_all(&self, harvests: &[Harvest<'_>], files: &[FileEnd]) -> Result<Vec<Summary>> {
         let mut summaries = Vec::with_capacity(harvests.len());
         let mut open = OpenHosts::new();
         let mut arrivals = Arrivals::new();
@@ -158,7 +174,7 @@ impl Desk<'_> {
         for FileEnd { file, end } in files {
             FILES.put(self.tx, (file,), end)?;
         }
-        Ok(CompletedAll::Done(summaries))
+        Ok(summaries)
     }
 
     /// The host's row, if the order's slot is in it.
@@ -201,7 +217,12 @@ impl Desk<'_> {
         host: &mut Host,
         arrivals: &mut Arrivals,
     ) -> Result<Summary> {
-        let summary = match (&report.result, self.state(&order.collection, order.url.as_str()).await?) {
+        let state = match &order.walk {
+            Some(_) => None,
+            None => self.state(&order.collection, order.url.as_str()).await?,
+        };
+        let summary = match (&report.result, state) {
+            _ if order.walk.is_some() => self.walked(order, report, captures, host, arrivals).await?,
             (Fetch::RobotsDenied { until }, Some(UrlState::Queued(record))) => {
                 let record = Record { problem: report.problem.clone(), ..record };
                 self.deny(order, record, *until)?;

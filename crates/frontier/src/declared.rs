@@ -123,5 +123,7 @@ fn identity(change: &Change) -> (u8, &str, bool) {
         Change::DeleteHostPoliteness(host) => (4, host, false),
         Change::PutSeed(seed) => (5, &seed.name, true),
         Change::DeleteSeed(key) => (5, key, false),
+        Change::PutWalk(walk) => (6, &walk.name, true),
+        Change::DeleteWalk(name) => (6, name, false),
     }
 }

@@ -27,6 +27,7 @@ pub mod schema;
 mod start;
 mod stats;
 mod sweep;
+mod walks;
 mod why;
 
 use std::collections::{BTreeSet, HashMap};
@@ -49,6 +50,7 @@ pub use report::{ContractRow, DomainRow, FeasibilityRow, OverdueCount};
 pub use reserve::Reserved;
 pub use start::{Started, Target};
 pub use sweep::Swept;
+pub use walks::{WalkError, WalkSight};
 pub use why::{Explanation, HostSituation, Situation};
 
 use cursor::{Cursor, Writer};
@@ -57,6 +59,7 @@ use desk::{Desk, Traces};
 use hosts::STRIPES;
 use memo::Memo;
 use ports::Clock;
+use walks::Walks;
 
 /// The frontier of one store. Share it by reference or `Arc`.
 pub struct Frontier {
@@ -65,6 +68,7 @@ pub struct Frontier {
     declared: Declared,
     cursor: Cursor,
     memo: Memo,
+    walks: Walks,
     /// Workers of one process would all want the head of the host queue: one takes for all who wait.
     reserving: Mutex<()>,
     /// Harvests of one unit that finish together commit one after the other, instead of conflicting.
@@ -91,6 +95,7 @@ impl Frontier {
             declared: Declared::default(),
             cursor: Cursor::default(),
             memo: Memo::new(),
+            walks: Walks::default(),
             reserving: Mutex::new(()),
             units: parking_lot::Mutex::default(),
             rng: parking_lot::Mutex::new(fastrand::Rng::with_seed(seed)),

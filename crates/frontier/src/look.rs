@@ -120,6 +120,9 @@ impl Frontier {
     /// Whether no URL comes due within `grace`. URLs that wait for the politeness of their host are due; those of a host that backs
     /// off are not before it does so no more.
     pub async fn is_idle(&self, grace: Span) -> Result<bool> {
+        if !self.walks.have_ended() {
+            return Ok(false);
+        }
         let tx = self.store.begin().await?;
         let soon = self.now().plus(grace);
         let mut rest = Some(HOSTS.range(()));

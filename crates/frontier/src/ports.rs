@@ -4,6 +4,7 @@ use policy::evaluate::Plan;
 use policy::model::{LinkKind, Politeness, Position};
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
+use policy::walk;
 
 use crate::schema::{Capture, ErrorKind};
 
@@ -71,6 +72,18 @@ pub struct Order {
     pub digest: Option<String>,
     /// The host's cookies in this collection, as the fetcher wrote them last.
     pub cookies: Option<Vec<u8>>,
+    /// The walk that wants it, instead of the queue.
+    pub walk: Option<Box<WalkOrder>>,
+}
+
+/// One attempt at one id of a walk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WalkOrder {
+    pub walk: String,
+    pub id: u64,
+    pub attempt: u32,
+    /// L3: what an answer means.
+    pub exists: walk::Existence,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -94,6 +107,8 @@ pub struct Report {
     pub cookies: Option<Vec<u8>>,
     /// What went wrong, in a sentence; also of an answer that was cut off.
     pub problem: Option<String>,
+    /// What the answer to a walk's order says of the id; without an answer it is failed.
+    pub existence: Option<walk::Outcome>,
 }
 
 #[derive(Clone, Debug)]
@@ -141,6 +156,7 @@ impl Report {
             outlinks: Vec::new(),
             cookies: None,
             problem: None,
+            existence: None,
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::cursor::Place;
 use crate::desk::{Arrivals, Desk, stored_url};
 use crate::hosts::Unit;
 use crate::ports::Order;
-use crate::schema::{COOKIES, GROUP_QUEUE, GROUPS, HOST_QUEUE, HOSTS, Host, LEASES, QUEUE, Slot, UrlState};
+use crate::schema::{COOKIES, GROUP_QUEUE, GROUPS, HOST_QUEUE, Host, LEASES, QUEUE, Slot, UrlState};
 
 /// URLs looked at per unit and transaction.
 const EVALUATIONS_MAX: usize = 32;
@@ -27,11 +27,11 @@ const EVALUATIONS_MAX: usize = 32;
 const IDLE_UNITS_MAX: usize = 32;
 
 /// A URL that evaluation let through.
-struct Picked {
-    collection: String,
-    url: CrawlUrl,
-    record: Record,
-    plan: Plan,
+pub(crate) struct Picked {
+    pub(crate) collection: String,
+    pub(crate) url: CrawlUrl,
+    pub(crate) record: Record,
+    pub(crate) plan: Plan,
 }
 
 /// What a reservation found.
@@ -46,6 +46,7 @@ impl Frontier {
     /// Up to `wanted` orders whose time has come.
     pub async fn reserve(&self, wanted: usize) -> Result<Reserved> {
         let _one_at_a_time = self.reserving.lock().await;
+        let planned = &self.plan_walks(wanted).await?;
         let from = &self.cursor.scan();
         let writer = &self.writer();
         let reserve = self.store.transact_idempotent(|tx| async move {
@@ -53,10 +54,22 @@ impl Frontier {
             // New numbers for every run: one that was committed without our hearing of it keeps its own until they run out.
             let leases: Vec<u64> = (0..wanted).map(|_| self.draw()).collect();
             let desk = self.desk(&tx, writer, self.draw()).await?;
-            desk.reserve_units(&leases, from.as_ref()).await
+            let granted = desk.reserve_walks(planned, &leases).await?;
+            let (reserved, first) =
+                desk.reserve_units(&leases[granted.orders.len()..], from.as_ref()).await?;
+            Ok((granted, reserved, first))
         });
-        let (reserved, first) = reserve.await?;
+        let (granted, mut reserved, first) = match reserve.await {
+            Ok(reserved) => reserved,
+            Err(error) => {
+                self.walks.forget();
+                return Err(error);
+            }
+        };
         self.cursor.scanned(first);
+        let next = self.walks.granted(planned, &granted);
+        reserved.next = reserved.next.into_iter().chain(next).min();
+        reserved.orders.splice(0..0, granted.orders);
         Ok(reserved)
     }
 }
@@ -214,7 +227,8 @@ impl Desk<'_> {
         Ok(None)
     }
 
-    async fn take_slot(
+    /// The slot is in the host's row; the caller settles the host and so writes it.
+    pub(crate) async fn take_slot(
         &self,
         unit: &Unit,
         name: &str,
@@ -248,7 +262,7 @@ impl Desk<'_> {
             }
         }
         host.slots.taken.push(slot);
-        HOSTS.put(self.tx, (name,), host)?;
+        host.walked = false;
         LEASES.put(self.tx, (until.0, lease), &(unit.to_string(), name.to_owned()))?;
         let cookies = COOKIES.get(self.tx, (&collection, name)).await?;
         Ok(Order {
@@ -268,6 +282,7 @@ impl Desk<'_> {
             last_modified: record.last_modified,
             digest: record.digest,
             cookies,
+            walk: None,
         })
     }
 }

@@ -14,6 +14,8 @@
 //! | `COOKIES` | collection, host | as the fetcher wrote them |
 //! | `CAPTURES` | collection, SURT key, time, offset | where it is archived (two spellings of a URL share a SURT key, and may share the moment) |
 //! | `FILES` | archive file | up to which byte its records are committed |
+//! | `WALKS` | walk | where its heads stand, and what its run does |
+//! | `WALK_IDS` | walk, stretch of ids | what is known of them |
 //! | `CONTRACT`, `TRAFFIC` | see [`crate::stats`] | counters |
 //! | `DECLARED`, `DECLARED_LOG`, `COUNTERS` | see [`crate::declared`] | what people declared |
 //!
@@ -23,6 +25,7 @@
 use policy::catalog::Change;
 use policy::model::{BlacklistEntry, Record};
 use policy::time::{Span, Time};
+use policy::walk::{HeadRow, Resume, StretchRow};
 use serde::{Deserialize, Serialize};
 use store::table::Table;
 
@@ -45,6 +48,8 @@ pub const DECLARED: Table<(u8, String), Change> = Table::new(0x1E, "declared");
 pub const DECLARED_LOG: Table<(u64,), Change> = Table::new(0x1F, "declared log");
 pub const COUNTERS: Table<(String,), u64> = Table::new(0x20, "counters");
 pub const FILES: Table<(String,), u64> = Table::new(0x21, "files");
+pub const WALKS: Table<(String,), WalkRow> = Table::new(0x22, "walks");
+pub const WALK_IDS: Table<(String, u64), StretchRow> = Table::new(0x23, "walk ids");
 
 /// What the store knows of a URL in a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,6 +101,8 @@ pub struct Host {
     pub crawl_delay: Option<Span>,
     /// Harvests without an answer since the last answer.
     pub failures: u32,
+    /// The last slot was given to a walk: the next is for a URL, if one waits.
+    pub walked: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -103,6 +110,25 @@ pub struct Group {
     pub slots: Slots,
     /// No member stands in the group's queue before this.
     pub head: Time,
+}
+
+/// A walk and what it does at present.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WalkRow {
+    pub head: HeadRow,
+    /// What its run takes on (L11).
+    pub resume: Resume,
+    /// Its run has ended, at a bound or a margin: it stands until somebody resumes it.
+    pub ended: bool,
+    pub run: WalkRun,
+}
+
+/// The present run of a walk in figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WalkRun {
+    pub requests: u64,
+    pub first: Option<Time>,
+    pub last: Option<Time>,
 }
 
 /// Where a harvest is archived; exports as CDXJ.
@@ -177,6 +203,8 @@ mod tests {
             DECLARED_LOG.id(),
             COUNTERS.id(),
             FILES.id(),
+            WALKS.id(),
+            WALK_IDS.id(),
         ];
         let count = ids.len();
         ids.sort_unstable();

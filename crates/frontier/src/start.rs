@@ -9,7 +9,7 @@ use crate::Frontier;
 use crate::desk::Arrivals;
 use crate::schema::{COUNTERS, URLS};
 
-const RUN: &str = "run";
+pub(crate) const RUN: &str = "run";
 /// Seeds started in one transaction.
 const BATCH: usize = 100;
 

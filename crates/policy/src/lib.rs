@@ -24,5 +24,6 @@ pub mod scope;
 pub mod standing;
 pub mod time;
 pub mod url;
+pub mod walk;
 
 pub use rule::Rule;

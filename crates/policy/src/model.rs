@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::scope::Scope;
 use crate::time::{Span, Time};
+use crate::walk::WalkSettings;
 
 pub type SeedKey = String;
 
@@ -135,6 +136,20 @@ impl Default for Politeness {
     fn default() -> Politeness {
         Politeness { factor: 5.0, min: Span::seconds(1), max: Span::seconds(30), parallel: 1 }
     }
+}
+
+/// Ids to be walked (spec 3), and on whose terms.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DeclaredWalk {
+    pub name: String,
+    pub active: bool,
+    /// Says to which collection it belongs, whether robots are asked, and how far a fetch may go. Its scope and frequency say nothing here.
+    pub profile: String,
+    /// On whose behalf the links of its pages are followed; none: they are not.
+    pub seed: Option<SeedKey>,
+    /// L8: walks that name the same round take turns; one that names none walks on its own.
+    pub round: Option<String>,
+    pub settings: WalkSettings,
 }
 
 /// Settings of the whole installation.

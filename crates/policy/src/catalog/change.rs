@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::{Catalog, site_key};
-use crate::model::{Collection, HostGroup, Politeness, Profile, Seed, SeedKey, Settings};
+use crate::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, Seed, SeedKey, Settings};
 use crate::url::{UrlRefusal, UrlRules, normalise};
 
 /// A put replaces what has the same name.
@@ -20,6 +20,8 @@ pub enum Change {
     PutHostPoliteness { host: String, politeness: Politeness },
     DeleteHostPoliteness(String),
     PutSettings(Box<Settings>),
+    PutWalk(Box<DeclaredWalk>),
+    DeleteWalk(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,6 +58,12 @@ impl Catalog {
                 self.hosts.remove(&site_key(&host));
             }
             Change::PutSettings(settings) => self.put_settings(*settings),
+            Change::PutWalk(walk) => {
+                self.walks.insert(walk.name.clone(), *walk);
+            }
+            Change::DeleteWalk(name) => {
+                self.walks.remove(&name);
+            }
         }
         Ok(())
     }

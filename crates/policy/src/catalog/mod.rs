@@ -8,9 +8,9 @@
 mod change;
 mod seeds;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::model::{Collection, HostGroup, Politeness, Profile, SeedKey, Settings};
+use crate::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, SeedKey, Settings};
 use crate::url::{CrawlUrl, UrlRules, site_of};
 
 pub use change::{CatalogError, Change};
@@ -26,6 +26,7 @@ pub struct Catalog {
     seeds: SeedTable,
     groups: HashMap<String, HostGroup>,
     hosts: HashMap<String, Politeness>,
+    walks: BTreeMap<String, DeclaredWalk>,
     /// Collection → its profiles.
     profiles_of: HashMap<String, BTreeSet<String>>,
     /// Site → the groups that name it; the one that sorts first counts.
@@ -81,6 +82,15 @@ impl Catalog {
 
     pub fn host_overrides(&self) -> impl Iterator<Item = (&str, &Politeness)> {
         self.hosts.iter().map(|(host, politeness)| (host.as_str(), politeness))
+    }
+
+    pub fn walk(&self, name: &str) -> Option<&DeclaredWalk> {
+        self.walks.get(name)
+    }
+
+    /// By name.
+    pub fn walks(&self) -> impl Iterator<Item = &DeclaredWalk> {
+        self.walks.values()
     }
 
     pub fn seed_count(&self) -> usize {

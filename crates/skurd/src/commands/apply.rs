@@ -26,7 +26,7 @@ struct Counts {
     deleted: u64,
 }
 
-const KINDS: [&str; 6] = ["settings", "collection", "profile", "host group", "host", "seed"];
+const KINDS: [&str; 7] = ["settings", "collection", "profile", "host group", "host", "seed", "walk"];
 
 pub(crate) fn run(file: &Path, dir: &Path, prune: bool, as_json: bool) -> Result<()> {
     let declared = config::load(file)?;
@@ -97,6 +97,7 @@ fn compare(catalog: &Catalog, hosts: &HashMap<&str, &Politeness>, change: &Chang
         Change::PutHostPoliteness { host, politeness } => {
             Found::of(hosts.get(host.as_str()).copied(), politeness)
         }
+        Change::PutWalk(walk) => Found::of(catalog.walk(&walk.name), walk),
         _ => Found::Other,
     }
 }
@@ -127,6 +128,7 @@ fn kind_of(change: &Change) -> usize {
         Change::PutGroup(_) | Change::DeleteGroup(_) => 3,
         Change::PutHostPoliteness { .. } | Change::DeleteHostPoliteness(_) => 4,
         Change::PutSeed(_) | Change::DeleteSeed(_) => 5,
+        Change::PutWalk(_) | Change::DeleteWalk(_) => 6,
     }
 }
 

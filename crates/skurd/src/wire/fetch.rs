@@ -1,11 +1,13 @@
 //! One order: robots, request, answer, links, records.
 
+use std::io::Read;
 use std::sync::Arc;
 
 use frontier::Frontier;
 use frontier::ports::{AnswerFacts, Clock, Fetch, Fetcher, Order, Outlink, Report};
 use frontier::schema::ErrorKind;
 use net::cookies::Jar;
+use net::decode;
 use net::exchange::{Exchange, Framing};
 use net::extract::{self, Extracted, Page};
 use net::http::{Client, FetchError, FetchErrorKind, FetchLimits, Fetched, Request, body};
@@ -15,6 +17,7 @@ use policy::model::{Collection, LinkKind, RobotsPolicy};
 use policy::schedule::politeness_delay;
 use policy::time::Span;
 use policy::url::UrlRules;
+use policy::walk::{Outcome, Seen};
 
 use super::identity::{Identity, product_token};
 use super::pack::{Answer, Haul, Original, Packers};
@@ -25,6 +28,8 @@ use crate::clock::SystemClock;
 const AT_ONCE_BYTES_MAX: u64 = 256 << 10;
 /// Retry-After longer than this is taken for a mistake.
 const RETRY_AFTER_MAX: Span = Span::days(1);
+/// Of a body, decoded, in which the patterns of a walk are looked for.
+const LOOKED_AT_BYTES_MAX: u64 = 1 << 20;
 
 pub(crate) struct WireFetcher {
     frontier: Arc<Frontier>,
@@ -206,6 +211,7 @@ impl Fetcher for WireFetcher {
         report.outlinks = outlinks;
         report.cookies = jar.to_bytes();
         report.problem = done.problem;
+        report.existence = done.existence;
         (report, haul(groups))
     }
 }
@@ -229,6 +235,7 @@ struct Done {
     bytes: u64,
     response_time: Span,
     problem: Option<String>,
+    existence: Option<Outcome>,
 }
 
 impl Work {
@@ -268,6 +275,7 @@ impl Work {
             target_dns_failed: false,
         };
         let mut problem = exchange.truncated.map(|why| format!("cut off: {}", told(why)));
+        let existence = self.existence(extracted.as_ref());
         let mut links = extracted.map_or_else(Vec::new, |extracted| extracted.links);
         let limit = order.plan.limits.max_redirects;
         if order.position.chain >= limit && links.iter().any(|link| link.kind == LinkKind::Redirect) {
@@ -281,7 +289,28 @@ impl Work {
             bytes: exchange.response.len(),
             response_time: exchange.total,
             problem,
+            existence,
         })
+    }
+
+    /// L3: what the answer says of the id a walk asked for.
+    fn existence(&self, extracted: Option<&Extracted>) -> Option<Outcome> {
+        let Work { order, exchange, .. } = self;
+        let walk = order.walk.as_ref()?;
+        let mut looked_at = Vec::new();
+        let wanted = if walk.exists.needs_body() { LOOKED_AT_BYTES_MAX } else { 1 };
+        let mut raw = body(exchange);
+        let mut decoded = decode::decoded(exchange.head.all("content-encoding"), &mut raw, wanted);
+        // What cannot be decoded is looked at as far as it can.
+        let _ = decoded.by_ref().take(wanted).read_to_end(&mut looked_at);
+        let links = extracted.map_or(&[][..], |extracted| &extracted.links);
+        let target = links.iter().find(|link| link.how == "header/location");
+        Some(walk.exists.judge(&Seen {
+            status: Some(exchange.head.status),
+            location: target.map(|link| link.url.as_str()),
+            body_is_empty: looked_at.is_empty(),
+            body: Some(&looked_at),
+        }))
     }
 
     fn extract(&self) -> Option<Extracted> {

@@ -51,8 +51,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            cache_bytes: 112 << 20,
-            write_buffer_bytes: 16 << 20,
+            cache_bytes: 56 << 20,
+            write_buffer_bytes: 12 << 20,
             disk_reserve_bytes: 64 << 20,
             recent_writes_max: 1 << 19,
         }

@@ -1,0 +1,191 @@
+//! Slots for the ids that walks want: the same slots, and the same politeness, as for any URL.
+//!
+//! A round goes on in the order of its turns: the first id that finds its host busy ends it for now, and it and those after it are taken back.
+//! A host that backs off is not waited for: its walk is left out until then. Where URLs of the queue wait for the same host, they and the
+//! walks have it by turns, or each half of it where it takes several at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use policy::evaluate::Plan;
+use policy::model::{Position, Record};
+use policy::time::Time;
+use store::Result;
+
+use super::{Planned, Plans, Walks};
+use crate::desk::Desk;
+use crate::hosts::Unit;
+use crate::ports::{Order, WalkOrder};
+use crate::reserve::Picked;
+use crate::schema::{GROUPS, HOSTS, Host};
+
+/// What became of the plans.
+#[derive(Debug, Default)]
+pub(crate) struct Granted {
+    pub(crate) orders: Vec<Order>,
+    /// By place in the plans: what became of those without an order.
+    refused: BTreeMap<usize, Refusal>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Refusal {
+    /// Another of its round before it was refused.
+    Behind,
+    /// No slot is free before this time; none: before one is given back.
+    Busy(Option<Time>),
+    BacksOff(Time),
+}
+
+/// A host at work in this transaction.
+struct Open {
+    unit: Unit,
+    host: Host,
+    /// Slots that walks may still have now.
+    share: usize,
+    changed: bool,
+}
+
+impl Desk<'_> {
+    /// One order for each plan that finds a slot.
+    pub(crate) async fn reserve_walks(&self, plans: &Plans, leases: &[u64]) -> Result<Granted> {
+        let mut granted = Granted::default();
+        let mut open: BTreeMap<&str, Open> = BTreeMap::new();
+        let mut stuck = BTreeSet::new();
+        for (at, planned) in plans.wanted.iter().enumerate() {
+            let Some(lease) = leases.get(granted.orders.len()) else {
+                granted.refused.insert(at, Refusal::Busy(Some(self.now)));
+                continue;
+            };
+            if stuck.contains(&planned.round) {
+                granted.refused.insert(at, Refusal::Behind);
+                continue;
+            }
+            let name = planned.url.site();
+            let host = match open.entry(name) {
+                std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
+                std::collections::btree_map::Entry::Vacant(entry) => entry.insert(self.open(name).await?),
+            };
+            match self.refusal(host, planned).await? {
+                Some(refusal) => {
+                    stuck.insert(planned.round);
+                    granted.refused.insert(at, refusal);
+                }
+                None => granted.orders.push(self.grant(host, planned, *lease).await?),
+            }
+        }
+        for (name, Open { unit, mut host, changed, .. }) in open {
+            if changed {
+                self.settle_taken(&unit, name, &mut host).await?;
+            }
+        }
+        plans.steps.iter().try_for_each(|step| step.write(self.tx))?;
+        Ok(granted)
+    }
+
+    async fn open(&self, name: &str) -> Result<Open> {
+        let host =
+            HOSTS.lock(self.tx, (name,)).await?.unwrap_or_else(|| Host { head: self.now, ..Host::default() });
+        let unit = match self.group_of(name) {
+            Some(group) => Unit::Group(group),
+            None => Unit::Host(name.to_owned()),
+        };
+        let waiting = match &host.group {
+            Some((_, at)) => Some(*at),
+            None => host.slots.queued_at,
+        };
+        let room = host.slots.room(&self.politeness(name));
+        let share = match waiting.is_some_and(|at| at <= self.now) {
+            true if host.walked => 0,
+            true => room.div_ceil(2),
+            false => usize::MAX,
+        };
+        Ok(Open { unit, host, share, changed: false })
+    }
+
+    async fn refusal(&self, open: &Open, planned: &Planned) -> Result<Option<Refusal>> {
+        let name = planned.url.site();
+        if let Some(until) = open.host.backoff_until.filter(|until| *until > self.now) {
+            return Ok(Some(Refusal::BacksOff(until)));
+        }
+        // The queue may have come to it first.
+        let collection = self.catalog().profile(&planned.declared.profile).map(|own| own.collection.clone());
+        if open.host.is_in_flight(&collection.unwrap_or_default(), planned.url.as_str()) {
+            return Ok(Some(Refusal::Busy(None)));
+        }
+        let slots = match &open.unit {
+            Unit::Host(_) => open.host.slots.clone(),
+            Unit::Group(group) => GROUPS.lock(self.tx, (group,)).await?.unwrap_or_default().slots,
+        };
+        Ok(if !slots.has_room(&self.politeness(name)) {
+            Some(Refusal::Busy(None))
+        } else if slots.next_free > self.now {
+            Some(Refusal::Busy(Some(slots.next_free)))
+        } else {
+            (open.share == 0).then_some(Refusal::Busy(Some(self.now)))
+        })
+    }
+
+    async fn grant(&self, open: &mut Open, planned: &Planned, lease: u64) -> Result<Order> {
+        let Planned { declared, id, attempt, url, .. } = planned;
+        let (collection, plan) = {
+            let catalog = self.catalog();
+            let profile = catalog.profile(&declared.profile);
+            let plan = profile.map(|profile| Plan { profiles: Vec::new(), ..Plan::from(profile) });
+            let collection = profile.map(|profile| profile.collection.clone());
+            collection.zip(plan).ok_or_else(|| {
+                store::Error::Corrupt(format!("walk {:?} goes on without its profile", declared.name))
+            })?
+        };
+        let record = Record {
+            seed: declared.seed.clone().unwrap_or_default(),
+            position: Position::default(),
+            due: self.now,
+            run: 0,
+            cycles: 0,
+            linked: self.now,
+            last: None,
+            errors: 0,
+            not_found: 0,
+            digest: None,
+            etag: None,
+            last_modified: None,
+            problem: None,
+        };
+        let picked = Picked { collection, url: url.clone(), record, plan };
+        let mut order = self.take_slot(&open.unit, url.site(), &mut open.host, picked, lease).await?;
+        open.host.walked = true;
+        open.changed = true;
+        open.share = open.share.saturating_sub(1);
+        order.walk = Some(Box::new(WalkOrder {
+            walk: declared.name.clone(),
+            id: *id,
+            attempt: *attempt,
+            exists: declared.settings.exists().clone(),
+        }));
+        Ok(order)
+    }
+}
+
+impl Walks {
+    /// Takes back what got no slot, last first; returns when to try again, if nothing happens before.
+    pub(crate) fn granted(&self, plans: &Plans, granted: &Granted) -> Option<Time> {
+        let mut room = self.0.lock();
+        let mut next = plans.next;
+        for (at, refusal) in granted.refused.iter().rev() {
+            let planned = &plans.wanted[*at];
+            let Some(round) = room.rounds.get_mut(planned.round) else { continue };
+            round.turns.undo(&mut round.walks, &planned.turn);
+            let until = match refusal {
+                Refusal::Behind => None,
+                Refusal::Busy(until) => *until,
+                Refusal::BacksOff(until) => {
+                    let strand =
+                        round.walks.iter_mut().find(|strand| strand.declared.name == planned.declared.name);
+                    strand.into_iter().for_each(|strand| strand.held_until = Some(*until));
+                    Some(*until)
+                }
+            };
+            next = next.into_iter().chain(until).min();
+        }
+        next
+    }
+}

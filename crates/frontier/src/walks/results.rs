@@ -1,0 +1,124 @@
+//! What came of a walk's orders: for the walk, for its host, and for the links of its pages.
+
+use policy::model::Position;
+use policy::time::Time;
+use policy::walk::{Changes, Outcome, Resume};
+use store::{Result, Tx};
+
+use super::{Strand, Walks};
+use crate::complete::{Harvest, Summary};
+use crate::desk::{Arrivals, Desk};
+use crate::links::Page;
+use crate::ports::{CaptureKey, Fetch, Order, Report};
+use crate::schema::{COUNTERS, Capture, ErrorKind, Host, WALK_IDS, WALKS, WalkRow, WalkRun};
+use crate::start::RUN;
+
+/// Rows of a walk to be written with what changed it.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(super) walk: String,
+    pub(super) changes: Changes,
+    pub(super) resume: Resume,
+    pub(super) ended: bool,
+    pub(super) run: WalkRun,
+}
+
+impl Step {
+    pub(crate) fn write(&self, tx: &Tx) -> Result<()> {
+        let Step { walk, changes, resume, ended, run } = self;
+        let row = WalkRow { head: changes.head.clone(), resume: *resume, ended: *ended, run: *run };
+        WALKS.put(tx, (walk,), &row)?;
+        changes.stretches.iter().try_for_each(|(stretch, row)| WALK_IDS.put(tx, (walk, *stretch), row))
+    }
+}
+
+impl Strand {
+    /// What of it is to be written, if anything.
+    pub(super) fn step(&mut self) -> Option<Step> {
+        let changes = self.walk.dirty()?;
+        Some(Step {
+            walk: self.declared.name.clone(),
+            changes,
+            resume: self.resume,
+            ended: self.walk.ended().is_some(),
+            run: self.run,
+        })
+    }
+}
+
+impl Walks {
+    /// Tells the walks what came of their orders, and what of them is to be written.
+    pub(crate) fn results(&self, harvests: &[Harvest<'_>], now: Time) -> Vec<Step> {
+        if harvests.iter().all(|harvest| harvest.order.walk.is_none()) {
+            return Vec::new();
+        }
+        let mut room = self.0.lock();
+        for Harvest { order, report, .. } in harvests {
+            let Some(own) = &order.walk else { continue };
+            let Some(strand) = room.strand(&own.walk) else { continue };
+            let outcome = report.existence.unwrap_or(Outcome::Failed);
+            strand.walk.result(own.id, outcome, now);
+            strand.run.requests += 1;
+            strand.run.first.get_or_insert(report.at);
+            strand.run.last = Some(report.at);
+        }
+        room.strands().filter_map(Strand::step).collect()
+    }
+
+    /// Their leases ran out: the ids are issued again.
+    pub(crate) fn give_back<'a>(&self, harvests: impl Iterator<Item = &'a Harvest<'a>>) {
+        let mut room = self.0.lock();
+        for own in harvests.filter_map(|harvest| harvest.order.walk.as_ref()) {
+            if let Some(strand) = room.strand(&own.walk) {
+                strand.walk.give_back(own.id);
+            }
+        }
+    }
+}
+
+impl Desk<'_> {
+    /// What an answer to a walk does besides: to its host, and to the queue if its links are followed.
+    pub(crate) async fn walked(
+        &self,
+        order: &Order,
+        report: &Report,
+        captures: &[(CaptureKey, Capture)],
+        host: &mut Host,
+        arrivals: &mut Arrivals,
+    ) -> Result<Summary> {
+        match report.result {
+            Fetch::Answer(_) => {
+                host.failures = 0;
+                host.backoff_until = None;
+            }
+            // As patient as the walk is with an id.
+            Fetch::DnsFailed | Fetch::NoAnswer(ErrorKind::Connect | ErrorKind::Dns) => {
+                host.failures = host.failures.saturating_add(1);
+                host.backoff_until = self.cooldown(order).map(|cooldown| self.now.plus(cooldown));
+            }
+            Fetch::NoAnswer(_) | Fetch::RobotsDenied { .. } => {}
+        }
+        let added = self.follow_walk(order, report, arrivals).await?;
+        Ok(Summary { captured: !captures.is_empty(), added, ..Summary::default() })
+    }
+
+    fn cooldown(&self, order: &Order) -> Option<policy::time::Span> {
+        let walk = order.walk.as_ref()?;
+        self.catalog().walk(&walk.walk).map(|declared| declared.settings.cooldown())
+    }
+
+    async fn follow_walk(&self, order: &Order, report: &Report, arrivals: &mut Arrivals) -> Result<u64> {
+        if report.existence != Some(Outcome::Exists) || self.catalog().seed(&order.seed).is_none() {
+            return Ok(0);
+        }
+        let limit = usize::try_from(order.plan.limits.max_outlinks).unwrap_or(usize::MAX);
+        let page = Page {
+            seed: &order.seed,
+            position: Position::default(),
+            run: COUNTERS.get(self.tx, (RUN,)).await?.unwrap_or(0),
+            collection: &order.collection,
+            own_url: Some(order.url.as_str()),
+        };
+        self.discover(&page, &report.outlinks[..report.outlinks.len().min(limit)], arrivals).await
+    }
+}

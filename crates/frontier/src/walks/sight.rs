@@ -1,0 +1,87 @@
+//! Walks as people handle them: looked at, and resumed (L11, L12).
+
+use policy::model::DeclaredWalk;
+use policy::walk::{Changes, Refusal, Resume, Walk};
+use store::Error;
+
+use super::results::Step;
+use super::stretches;
+use crate::Frontier;
+use crate::schema::{WALK_IDS, WALKS, WalkRun};
+
+/// A walk, with all that is known of its ids.
+#[derive(Clone, Debug)]
+pub struct WalkSight {
+    pub declared: DeclaredWalk,
+    pub walk: Walk,
+    pub run: WalkRun,
+    /// Its run has ended.
+    pub ended: bool,
+    /// It was declared, but nothing of it has been tried.
+    pub is_new: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum WalkError {
+    #[error("there is no walk {0:?}")]
+    Unknown(String),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+impl Frontier {
+    /// A declared walk as it stands in the store.
+    pub async fn walk(&self, name: &str) -> Result<WalkSight, WalkError> {
+        let tx = self.store.begin().await?;
+        self.declared.catch_up(&tx).await?;
+        let declared = self.declared.catalog.read().walk(name).cloned();
+        let declared = declared.ok_or_else(|| WalkError::Unknown(name.to_owned()))?;
+        let settings = declared.settings.clone();
+        let Some(row) = WALKS.get(&tx, (name,)).await? else {
+            let walk = Walk::new(settings);
+            return Ok(WalkSight { declared, walk, run: WalkRun::default(), ended: false, is_new: true });
+        };
+        let walk = Walk::look(settings, row.head, stretches(&tx, name).await?)?;
+        Ok(WalkSight { declared, walk, run: row.run, ended: row.ended, is_new: false })
+    }
+
+    /// A walk as it stands in memory, where it is being walked.
+    pub fn peek_walk<T>(&self, name: &str, look: impl FnOnce(&Walk, &WalkRun) -> T) -> Option<T> {
+        let mut room = self.walks.0.lock();
+        room.strand(name).map(|strand| look(&strand.walk, &strand.run))
+    }
+
+    /// L11: begins another run of a walk, or its first. Not while it is being walked.
+    pub async fn resume_walk(&self, name: &str, resume: Resume) -> Result<(), WalkError> {
+        let tx = self.store.begin().await?;
+        self.declared.catch_up(&tx).await?;
+        let declared = self.declared.catalog.read().walk(name).cloned();
+        let declared = declared.ok_or_else(|| WalkError::Unknown(name.to_owned()))?;
+        let Some(row) = WALKS.get(&tx, (name,)).await? else { return Ok(()) };
+        let stretches = stretches(&tx, name).await?;
+        let mut walk = Walk::resume(declared.settings, row.head.clone(), stretches, resume)?;
+        drop(tx);
+        let ended = walk.ended().is_some();
+        let changes = walk.dirty().unwrap_or(Changes { head: row.head, stretches: Vec::new() });
+        let step = &Step { walk: name.to_owned(), changes, resume, ended, run: WalkRun::default() };
+        self.store.transact_idempotent(|tx| async move { step.write(&tx) }).await?;
+        self.walks.forget();
+        Ok(())
+    }
+
+    /// Forgets what is known of a walk's ids, as if it had never been walked.
+    pub async fn forget_walk(&self, name: &str) -> Result<(), WalkError> {
+        let forget = self.store.transact_idempotent(|tx| async move {
+            WALKS.delete(&tx, (name,))?;
+            for (stretch, _) in stretches(&tx, name).await? {
+                WALK_IDS.delete(&tx, (name, stretch))?;
+            }
+            Ok(())
+        });
+        forget.await?;
+        self.walks.forget();
+        Ok(())
+    }
+}

@@ -1,0 +1,357 @@
+//! Walks on the frontier: turns, slots shared with the queue, what is committed with a capture, crashes.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use frontier::ports::{AnswerFacts, Clock, Fetch, Order, Outlink, Report};
+use frontier::schema::ErrorKind;
+use frontier::{Completed, Frontier, Target};
+use policy::catalog::Change;
+use policy::model::{
+    Collection, DeclaredWalk, Limits, LinkKind, Politeness, Profile, RobotsPolicy, Seed, Settings,
+};
+use policy::scope::{Scope, Within};
+use policy::time::{Span, Time};
+use policy::url::CrawlUrl;
+use policy::walk::{Draft, Kind, Outcome, Resume, WalkSettings, Why};
+use store::Store;
+
+struct Hands(AtomicI64);
+
+impl Clock for Hands {
+    fn now(&self) -> Time {
+        Time(self.0.load(Ordering::Relaxed))
+    }
+}
+
+struct Rig {
+    frontier: Frontier,
+    hands: Arc<Hands>,
+    /// URLs in the order they were asked for.
+    asked: Vec<String>,
+}
+
+fn walk(name: &str, draft: Draft) -> Change {
+    Change::PutWalk(Box::new(DeclaredWalk {
+        name: name.into(),
+        active: true,
+        profile: "terms".into(),
+        seed: None,
+        round: Some("together".into()),
+        settings: WalkSettings::new(draft).unwrap(),
+    }))
+}
+
+fn ids(host: &str) -> Draft {
+    Draft { template: format!("https://{host}.test/{{id}}"), ..Draft::default() }
+}
+
+fn declared(parallel: u32, delay: Span) -> Vec<Change> {
+    let politeness = Politeness { factor: 0.0, min: delay, max: delay, parallel };
+    vec![
+        Change::PutSettings(Box::new(Settings { politeness, ..Settings::default() })),
+        Change::PutCollection(Collection {
+            name: "all".into(),
+            active: true,
+            user_agent: None,
+            headers: Vec::new(),
+            cookies: Vec::new(),
+            warc_prefix: None,
+            index: false,
+        }),
+        Change::PutProfile(Box::new(Profile {
+            name: "terms".into(),
+            active: true,
+            collection: "all".into(),
+            scope: Scope { within: Within::Any, ..Scope::default() },
+            every: Span::days(1),
+            length: Some(1),
+            ttl: None,
+            robots: RobotsPolicy::Obey,
+            limits: Limits::default(),
+        })),
+    ]
+}
+
+impl Rig {
+    async fn new(store: Store, at: i64, changes: &[Change]) -> Rig {
+        let hands = Arc::new(Hands(AtomicI64::new(at)));
+        let frontier = Frontier::new(store, Arc::clone(&hands) as Arc<dyn Clock>, at.cast_unsigned());
+        frontier.recover().await.unwrap();
+        frontier.declare(changes).await.unwrap();
+        Rig { frontier, hands, asked: Vec::new() }
+    }
+
+    fn pass(&self, span: Span) {
+        self.hands.0.fetch_add(i64::try_from(span.0).unwrap(), Ordering::Relaxed);
+    }
+
+    /// Reserves, letting time pass until there is something; none when everything is over.
+    async fn orders(&self, wanted: usize) -> Vec<Order> {
+        for _ in 0..10_000 {
+            let reserved = self.frontier.reserve(wanted).await.unwrap();
+            if !reserved.orders.is_empty() || self.frontier.is_idle(Span::hours(1)).await.unwrap() {
+                return reserved.orders;
+            }
+            let now = self.frontier.now();
+            self.pass(Span(reserved.next.map_or(1000, |next| next.since(now).0.max(1))));
+        }
+        panic!("nothing happens any more");
+    }
+
+    async fn answer(&mut self, order: &Order, outcome: Outcome) -> Completed {
+        self.asked.push(order.url.as_str().to_owned());
+        let status = if outcome == Outcome::Exists { 200 } else { 404 };
+        let facts = AnswerFacts { status, ..AnswerFacts::default() };
+        let mut report = Report::bare(self.frontier.now(), Fetch::Answer(facts));
+        report.existence = Some(outcome);
+        report.outlinks = vec![Outlink {
+            url: CrawlUrl::from_normal("https://linked.test/").unwrap(),
+            kind: LinkKind::Link,
+        }];
+        self.frontier.complete(order, &report, &[]).await.unwrap()
+    }
+
+    /// One at a time until everything is over.
+    async fn walk_all(&mut self, exists: impl Fn(&str, u64) -> bool) {
+        loop {
+            let orders = self.orders(1).await;
+            if orders.is_empty() {
+                return;
+            }
+            for order in orders {
+                let there = order.walk.as_ref().is_none_or(|own| exists(&order.host, own.id));
+                let outcome = if there { Outcome::Exists } else { Outcome::Absent };
+                assert!(matches!(self.answer(&order, outcome).await, Completed::Done(_)));
+            }
+        }
+    }
+
+    fn order_of_hosts(&self) -> String {
+        self.asked.iter().map(|url| url["https://".len()..].split('.').next().unwrap()).collect()
+    }
+}
+
+#[tokio::test]
+async fn l8_rounds_take_turns_over_hosts_by_rate() {
+    let mut changes = declared(1, Span(10));
+    changes.push(walk("a", Draft { min: Some(1), max: Some(3), ..ids("a") }));
+    changes.push(walk("b", Draft { min: Some(1), max: Some(6), rate: Some(2), ..ids("b") }));
+    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    rig.walk_all(|_, _| true).await;
+    assert_eq!(rig.order_of_hosts(), "abbabbabb");
+}
+
+#[tokio::test]
+async fn l8_both_ways_on_two_hosts_go_a_a_b_b() {
+    let mut changes = declared(1, Span(10));
+    let both = |host| Draft { from: Some(10), min: Some(8), max: Some(11), ..ids(host) };
+    changes.push(walk("a", both("a")));
+    changes.push(walk("b", both("b")));
+    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    rig.walk_all(|_, _| true).await;
+    let asked: Vec<&str> = rig.asked.iter().map(|url| &url["https://".len()..]).collect();
+    let a = |id| format!("a.test/{id}");
+    let b = |id| format!("b.test/{id}");
+    assert_eq!(asked, [a(10), a(9), b(10), b(9), a(11), a(8), b(11), b(8)]);
+}
+
+#[tokio::test]
+async fn l8_a_walk_whose_host_backs_off_is_skipped() {
+    let mut changes = declared(1, Span(10));
+    changes.push(walk("a", Draft { min: Some(1), max: Some(2), ..ids("a") }));
+    changes.push(walk("b", Draft { min: Some(1), max: Some(4), ..ids("b") }));
+    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let first = rig.orders(1).await.remove(0);
+    assert_eq!(first.host, "a.test");
+    let report = Report::bare(rig.frontier.now(), Fetch::NoAnswer(ErrorKind::Connect));
+    rig.frontier.complete(&first, &report, &[]).await.unwrap();
+    for _ in 0..4 {
+        let order = rig.orders(1).await.remove(0);
+        rig.answer(&order, Outcome::Exists).await;
+    }
+    // The default cool-down has not passed; it passes when b has ended.
+    assert_eq!(rig.order_of_hosts(), "bbbb");
+    rig.walk_all(|_, _| true).await;
+    assert_eq!(rig.order_of_hosts(), "bbbba");
+    let sight = rig.frontier.walk("a").await.unwrap();
+    assert_eq!(sight.walk.ranges(Kind::Hole, 0).collect::<Vec<_>>(), [1..=1]);
+}
+
+#[tokio::test]
+async fn l9_as_many_in_flight_as_the_host_takes_and_the_margin_allows() {
+    for (parallel, margin, at_once) in [(4, None, 4), (16, Some(3), 3), (2, Some(9), 2)] {
+        let mut changes = declared(parallel, Span::ZERO);
+        changes.push(walk("w", Draft { min: Some(1), max: Some(100), margin, ..ids("a") }));
+        let rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+        assert_eq!(rig.orders(64).await.len(), at_once, "parallel {parallel}, margin {margin:?}");
+        assert!(rig.frontier.reserve(64).await.unwrap().orders.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn walks_and_urls_share_a_host_by_turns() {
+    let mut changes = declared(1, Span(10));
+    changes.push(walk("w", Draft { min: Some(1), max: Some(20), ..ids("a") }));
+    for n in 0..10 {
+        changes.push(Change::PutSeed(Seed {
+            name: format!("seed {n}"),
+            url: format!("https://a.test/seed/{n}"),
+            active: true,
+            profiles: vec!["terms".into()],
+        }));
+    }
+    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    rig.frontier.start(&Target::Collection("all".into())).await.unwrap();
+    rig.walk_all(|_, _| true).await;
+    let on_host = rig.asked.iter().filter(|url| url.starts_with("https://a."));
+    let kinds: String = on_host.map(|url| if url.contains("seed") { 's' } else { 'w' }).collect();
+    assert_eq!(kinds, format!("{}{}", "ws".repeat(10), "w".repeat(10)));
+}
+
+#[tokio::test]
+async fn l10_a_result_is_committed_with_its_harvest_or_not_at_all() {
+    let store = Store::in_memory(1);
+    let mut changes = declared(4, Span::ZERO);
+    changes.push(walk("w", Draft { min: Some(1), max: Some(8), ..ids("a") }));
+    let mut rig = Rig::new(store.clone(), 1_000, &changes).await;
+    let orders = rig.orders(4).await;
+    for order in &orders[1..3] {
+        rig.answer(order, Outcome::Exists).await;
+    }
+    // The process dies with 1 and 4 in flight.
+    let mut again = Rig::new(store, 2_000, &[]).await;
+    let sight = again.frontier.walk("w").await.unwrap();
+    assert_eq!(sight.walk.ranges(Kind::Content, 0).collect::<Vec<_>>(), [2..=3]);
+    again.walk_all(|_, id| id != 6).await;
+    let asked: BTreeSet<&str> = again.asked.iter().map(|url| url.rsplit('/').next().unwrap()).collect();
+    assert_eq!(asked, BTreeSet::from(["1", "4", "5", "6", "7", "8"]));
+    let sight = again.frontier.walk("w").await.unwrap();
+    assert_eq!(sight.walk.ranges(Kind::Content, 0).collect::<Vec<_>>(), [1..=5, 7..=8]);
+    assert!(sight.ended);
+}
+
+#[tokio::test]
+async fn f6_an_id_whose_lease_ran_out_is_issued_again_and_counted_once() {
+    let mut changes = declared(1, Span::ZERO);
+    changes.push(walk("w", Draft { min: Some(1), max: Some(2), ..ids("a") }));
+    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let slow = rig.orders(1).await.remove(0);
+    rig.pass(Span::hours(1));
+    rig.frontier.sweep().await.unwrap();
+    assert_eq!(rig.answer(&slow, Outcome::Absent).await, Completed::LeaseLost);
+    let again = rig.orders(1).await.remove(0);
+    assert_eq!(again.url, slow.url);
+    assert_eq!(again.walk.as_ref().unwrap().attempt, 1);
+    rig.answer(&again, Outcome::Exists).await;
+    rig.walk_all(|_, _| true).await;
+    let sight = rig.frontier.walk("w").await.unwrap();
+    assert_eq!(sight.walk.ranges(Kind::Content, 0).collect::<Vec<_>>(), [1..=2]);
+    assert_eq!(sight.run.requests, 2);
+}
+
+#[tokio::test]
+async fn l11_a_walk_that_ended_stands_until_it_is_resumed() {
+    let store = Store::in_memory(1);
+    let mut changes = declared(1, Span::ZERO);
+    changes.push(walk("w", Draft { min: Some(1), max: Some(9), margin: Some(2), ..ids("a") }));
+    let mut rig = Rig::new(store.clone(), 1_000, &changes).await;
+    rig.walk_all(|_, id| id == 2).await;
+    assert_eq!(rig.asked.len(), 4);
+    let cases = [
+        (None, vec![], Why::Margin),
+        (Some(Resume::Holes), vec!["1", "3", "4"], Why::Margin),
+        (Some(Resume::Continue), vec!["5", "6"], Why::Margin),
+        (Some(Resume::Both), vec!["1", "3", "4", "5", "6", "7", "8"], Why::Margin),
+        (Some(Resume::Continue), vec!["9"], Why::Bound),
+        (None, vec![], Why::Bound),
+    ];
+    for (at, (resume, asked, why)) in cases.into_iter().enumerate() {
+        let mut rig = Rig::new(store.clone(), 100_000 * i64::try_from(at + 1).unwrap(), &[]).await;
+        if let Some(resume) = resume {
+            rig.frontier.resume_walk("w", resume).await.unwrap();
+        }
+        rig.walk_all(|_, id| id == 2).await;
+        let found: Vec<&str> = rig.asked.iter().map(|url| url.rsplit('/').next().unwrap()).collect();
+        assert_eq!(found, asked, "case {at}, {resume:?}");
+        assert_eq!(rig.frontier.walk("w").await.unwrap().walk.ended(), Some(why), "case {at}");
+    }
+}
+
+#[tokio::test]
+async fn links_of_walked_pages_are_followed_for_a_seed_and_otherwise_not() {
+    for (seed, harvested) in [(None, 3), (Some("owner".to_owned()), 5)] {
+        let mut changes = declared(1, Span::ZERO);
+        changes.push(Change::PutSeed(Seed {
+            name: "owner".into(),
+            url: "https://owner.test/".into(),
+            active: true,
+            profiles: vec!["terms".into()],
+        }));
+        let Change::PutWalk(declared) = walk("w", Draft { min: Some(1), max: Some(3), ..ids("a") }) else {
+            unreachable!()
+        };
+        changes.push(Change::PutWalk(Box::new(DeclaredWalk { seed: seed.clone(), ..*declared })));
+        let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+        if seed.is_some() {
+            rig.frontier.start(&Target::Collection("all".into())).await.unwrap();
+        }
+        rig.walk_all(|_, _| true).await;
+        assert_eq!(rig.asked.len(), harvested, "{:?}", rig.asked);
+    }
+}
+
+#[tokio::test]
+async fn switched_off_a_walk_waits_and_loses_nothing() {
+    let mut changes = declared(1, Span::ZERO);
+    let put = walk("w", Draft { min: Some(1), max: Some(3), ..ids("a") });
+    changes.push(put.clone());
+    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let order = rig.orders(1).await.remove(0);
+    let Change::PutWalk(mut declared) = put.clone() else { unreachable!() };
+    declared.active = false;
+    rig.frontier.declare(&[Change::PutWalk(declared)]).await.unwrap();
+    rig.answer(&order, Outcome::Exists).await;
+    assert!(rig.orders(1).await.is_empty());
+    rig.frontier.declare(&[put]).await.unwrap();
+    rig.walk_all(|_, _| true).await;
+    assert_eq!(rig.asked.len(), 3);
+}
+
+#[tokio::test]
+async fn l2_a_wider_bound_goes_on_by_itself() {
+    let mut changes = declared(1, Span::ZERO);
+    changes.push(walk("w", Draft { min: Some(1), max: Some(2), ..ids("a") }));
+    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    rig.walk_all(|_, _| true).await;
+    let wider = walk("w", Draft { min: Some(1), max: Some(4), ..ids("a") });
+    rig.frontier.declare(&[wider]).await.unwrap();
+    rig.walk_all(|_, _| true).await;
+    assert_eq!(rig.asked.len(), 4);
+}
+
+#[tokio::test]
+async fn the_checker_finds_nothing_while_walks_go_on() {
+    let mut changes = declared(3, Span::ZERO);
+    changes.push(walk("w", Draft { min: Some(1), max: Some(50), margin: Some(5), ..ids("a") }));
+    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let mut outcomes = BTreeMap::new();
+    loop {
+        let orders = rig.orders(2).await;
+        if orders.is_empty() {
+            break;
+        }
+        for order in orders {
+            let id = order.walk.as_ref().unwrap().id;
+            let outcome = if id % 4 == 0 { Outcome::Absent } else { Outcome::Exists };
+            outcomes.insert(id, outcome);
+            rig.answer(&order, outcome).await;
+            let findings = rig.frontier.audit().await.unwrap().findings;
+            assert!(findings.is_empty(), "{findings:?}");
+        }
+    }
+    assert_eq!(outcomes.len(), 50);
+}
