@@ -1,7 +1,7 @@
 //! One harvest, one transaction (F7): everything a fetch changes, all of it or none.
 //!
-//! The record and its place in the queue, the outlinks, cookies, captures, statistics and the release of the host commit
-//! together. First of all the slot must still be held under the order's lease: if the sweeper took it back, the commit is
+//! The record and its place in the queue, the outlinks, cookies, captures, statistics, what the link index is told and the release of the
+//! host commit together. First of all the slot must still be held under the order's lease: if the sweeper took it back, the commit is
 //! refused and nothing is counted (F6). An undetermined commit is simply run again: where it had happened, the slot is gone, but
 //! its captures are there; and where there was nothing to capture, nobody but us can have freed a slot whose lease still runs.
 //!
@@ -96,6 +96,7 @@ impl Frontier {
         // What an earlier run of this call would have committed.
         let earlier = &parking_lot::Mutex::new(None);
         let walked = &parking_lot::Mutex::new(None);
+        let feeds = &self.feeds(harvests).await?;
         let writer = &self.writer();
         let complete = self.store.transact_idempotent(|tx| async move {
             tx.set_durability(Durability::Relaxed);
@@ -114,6 +115,9 @@ impl Frontier {
             let steps = walked.lock().get_or_insert_with(|| self.walks.results(harvests, desk.now)).clone();
             let summaries = desk.complete_all(harvests, files).await?;
             steps.iter().try_for_each(|step| step.write(&tx))?;
+            for feed in feeds {
+                feed.load(&tx).await?;
+            }
             *earlier.lock() = Some(summaries.clone());
             Ok(CompletedAll::Done(summaries))
         });

@@ -15,6 +15,7 @@ mod complete;
 mod cursor;
 mod declared;
 mod desk;
+mod feed;
 mod harvester;
 mod hosts;
 mod links;
@@ -43,6 +44,7 @@ pub use blacklist::BlacklistRow;
 pub use check::{Finding, Ledger};
 pub use complete::{Completed, CompletedAll, Harvest, Summary};
 pub use declared::DeclareError;
+pub use feed::INDEX_ACROSS;
 pub use harvester::{End, Harvested, Harvester, Tally, Witness};
 pub use links::LinkTrace;
 pub use look::{HostRow, QueueRow, State};
@@ -56,6 +58,7 @@ pub use why::{Explanation, HostSituation, Situation};
 use cursor::{Cursor, Writer};
 use declared::Declared;
 use desk::{Desk, Traces};
+use feed::Indexes;
 use hosts::STRIPES;
 use memo::Memo;
 use ports::Clock;
@@ -69,6 +72,7 @@ pub struct Frontier {
     cursor: Cursor,
     memo: Memo,
     walks: Walks,
+    indexes: Indexes,
     /// Workers of one process would all want the head of the host queue: one takes for all who wait.
     reserving: Mutex<()>,
     /// Harvests of one unit that finish together commit one after the other, instead of conflicting.
@@ -96,6 +100,7 @@ impl Frontier {
             cursor: Cursor::default(),
             memo: Memo::new(),
             walks: Walks::default(),
+            indexes: Indexes::default(),
             reserving: Mutex::new(()),
             units: parking_lot::Mutex::default(),
             rng: parking_lot::Mutex::new(fastrand::Rng::with_seed(seed)),

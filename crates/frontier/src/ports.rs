@@ -109,6 +109,16 @@ pub struct Report {
     pub problem: Option<String>,
     /// What the answer to a walk's order says of the id; without an answer it is failed.
     pub existence: Option<walk::Outcome>,
+    /// What the link index is told; none: nothing new.
+    pub page: Option<PageNow>,
+}
+
+/// What an answer says of its page's links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PageNow {
+    /// It was captured, with these.
+    Links(index::Page),
+    Gone,
 }
 
 #[derive(Clone, Debug)]
@@ -157,6 +167,7 @@ impl Report {
             cookies: None,
             problem: None,
             existence: None,
+            page: None,
         }
     }
 }

@@ -167,6 +167,8 @@ pub struct Settings {
     pub user_agent: Option<String>,
     pub contact: Option<String>,
     pub certificates: BadCertificates,
+    /// X13: whether there is a link index across all collections that have one, too.
+    pub index_across: bool,
 }
 
 /// A4: what a certificate that is expired, or of nobody known, or of somebody else, is taken for.
@@ -190,6 +192,7 @@ impl Default for Settings {
             user_agent: None,
             contact: None,
             certificates: BadCertificates::Accept,
+            index_across: false,
         }
     }
 }

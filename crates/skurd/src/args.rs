@@ -2,6 +2,7 @@
 
 mod declared;
 mod harvest;
+mod index;
 mod look;
 mod report;
 mod simulate;
@@ -17,6 +18,9 @@ pub(crate) use declared::{
 };
 pub(crate) use harvest::{
     CapturesArgs, CdxCommand, CdxExportArgs, CrawlArgs, DemoArgs, HarvestArgs, WarcArg, WarcCommand,
+};
+pub(crate) use index::{
+    By as IndexBy, DomainArgs, IndexCommand, ListArgs, LoadArgs, PageArgs, TopArgs, VerifyArgs, WhichArgs,
 };
 pub(crate) use look::{
     BlacklistArgs, BlacklistCommand, BlacklistList, HostsArgs, QueueArgs, QueueCommand, StartArgs, StateArg,
@@ -104,6 +108,9 @@ pub(crate) enum Command {
         after_help = "Examples:\n  skurd why https://vg.no/sport\n  skurd why https://vg.no/ --collection news --json"
     )]
     Why(WhyArgs),
+    /// Load the link index, and ask it: what links where, what matters, what is missing
+    #[command(subcommand, arg_required_else_help = true)]
+    Index(IndexCommand),
     /// Report on lateness, domains, errors, and what politeness allows
     #[command(subcommand, arg_required_else_help = true)]
     Report(ReportCommand),

@@ -9,6 +9,7 @@ mod harvest;
 mod hint;
 mod import;
 mod output;
+mod pages;
 mod plot;
 mod session;
 mod simulate;

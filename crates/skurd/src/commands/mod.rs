@@ -8,6 +8,7 @@ mod declared;
 mod demo;
 mod hosts;
 mod import;
+mod index;
 mod queue;
 mod report;
 mod simulate;
@@ -45,6 +46,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Command::Hosts(args) => hosts::run(&args),
         Command::Blacklist(args) => blacklist::run(&args),
         Command::Why(args) => why::run(&args),
+        Command::Index(command) => index::run(&command),
         Command::Report(command) => report::run(&command),
         Command::Simulate(args) => simulate::run(&args),
         Command::Store(StoreCommand::Check { dir, json }) => store::check(&dir, json),

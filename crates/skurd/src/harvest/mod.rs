@@ -1,6 +1,7 @@
 //! A harvest from the command line: the store, the wire and the loop put together, and everything that is told about it.
 
 pub(crate) mod figures;
+mod indexing;
 mod run;
 mod summary;
 mod tell;

@@ -19,6 +19,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 use super::figures::Figures;
+use super::indexing::{keep_current, to_rest};
 use super::tell::Teller;
 use crate::args::{HarvestArgs, WarcArg};
 use crate::clock::SystemClock;
@@ -157,13 +158,17 @@ impl Harvest {
             tokio::select! {
                 ran = harvester.run(stopped) => ran.context("the harvest ended"),
                 error = stop_when_asked(stop, length, &figures) => Err(error),
+                ended = keep_current(&self.frontier) => Err(ended.context("the link index stopped")),
             }
         });
         teller.end();
         let tally = ran?;
         self.archive.close()?;
-        self.runtime.block_on(self.frontier.store().sync())?;
         let interrupted = figures.was_stopped();
+        if !interrupted {
+            self.runtime.block_on(to_rest(&self.frontier))?;
+        }
+        self.runtime.block_on(self.frontier.store().sync())?;
         Ok(Outcome { figures, tally, began, ended: SystemClock.now(), interrupted })
     }
 }

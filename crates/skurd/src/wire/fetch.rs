@@ -4,7 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use frontier::Frontier;
-use frontier::ports::{AnswerFacts, Clock, Fetch, Fetcher, Order, Outlink, Report};
+use frontier::ports::{AnswerFacts, Clock, Fetch, Fetcher, Order, Outlink, PageNow, Report};
 use frontier::schema::ErrorKind;
 use net::cookies::Jar;
 use net::decode;
@@ -189,6 +189,7 @@ impl Fetcher for WireFetcher {
             rules: manner.rules,
             packers: self.packers.clone(),
             announced: ruling.is_some_and(|ruling| ruling.names_as_sitemap),
+            indexed: self.frontier.feeds_index(&order.collection),
         };
         let done = match work.exchange.response.len() {
             0..=AT_ONCE_BYTES_MAX => work.done(),
@@ -212,6 +213,7 @@ impl Fetcher for WireFetcher {
         report.cookies = jar.to_bytes();
         report.problem = done.problem;
         report.existence = done.existence;
+        report.page = done.page;
         (report, haul(groups))
     }
 }
@@ -225,6 +227,8 @@ struct Work {
     rules: UrlRules,
     packers: Option<Arc<Packers>>,
     announced: bool,
+    /// The link index wants to know of it.
+    indexed: bool,
 }
 
 /// What an answer comes down to.
@@ -236,6 +240,7 @@ struct Done {
     response_time: Span,
     problem: Option<String>,
     existence: Option<Outcome>,
+    page: Option<PageNow>,
 }
 
 impl Work {
@@ -276,6 +281,7 @@ impl Work {
         };
         let mut problem = exchange.truncated.map(|why| format!("cut off: {}", told(why)));
         let existence = self.existence(extracted.as_ref());
+        let page = self.page(extracted.as_ref(), unchanged);
         let mut links = extracted.map_or_else(Vec::new, |extracted| extracted.links);
         let limit = order.plan.limits.max_redirects;
         if order.position.chain >= limit && links.iter().any(|link| link.kind == LinkKind::Redirect) {
@@ -290,7 +296,25 @@ impl Work {
             response_time: exchange.total,
             problem,
             existence,
+            page,
         })
+    }
+
+    /// What the link index is told: the links a person could click. What is no page but was captured is known to be there, and has none.
+    fn page(&self, extracted: Option<&Extracted>, unchanged: bool) -> Option<PageNow> {
+        match self.exchange.head.status {
+            _ if !self.indexed || unchanged => None,
+            404 | 410 => Some(PageNow::Gone),
+            200..=399 => {
+                let mut page = index::PageBuilder::default();
+                let links = extracted.map_or(&[][..], |extracted| &extracted.links);
+                for link in links.iter().filter(|link| matches!(link.how, "a/@href" | "area/@href")) {
+                    page.link(link.url.as_str(), &link.anchor);
+                }
+                Some(PageNow::Links(page.finish().0))
+            }
+            _ => None,
+        }
     }
 
     /// L3: what the answer says of the id a walk asked for.

@@ -1,0 +1,148 @@
+//! One step of a worker: choose a shard, do one batch of it.
+//!
+//! Far behind first: a shard of links that is worth a full batch comes before more pages, so that nothing piles up between the
+//! observers. A fuller batch moves each rank once and not several times, so thin shards wait while there is other work.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use policy::time::Time;
+use store::{Durability, Result, Tx};
+
+use super::Queue;
+use super::board::Done;
+use crate::handle::Index;
+use crate::inlinks::first_time;
+use crate::load::read_note;
+
+/// What makes a shard worth a batch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Want {
+    Full,
+    Any,
+}
+
+impl Index {
+    /// Does one batch of whatever waits; false when there was nothing that nobody else is working on. `worker` tells where to
+    /// look first, so that workers do not look at the same shards.
+    pub async fn step(&self, worker: usize) -> Result<bool> {
+        Ok(self.step_full(worker).await? || self.step_pages(worker).await? || self.step_thin(worker).await?)
+    }
+
+    /// Only what is worth a full batch.
+    pub(super) async fn step_full(&self, worker: usize) -> Result<bool> {
+        Ok(self.step_in(Queue::Domains, Want::Full, worker).await?
+            || self.step_in(Queue::Links, Want::Full, worker).await?
+            || self.step_in(Queue::Pages, Want::Full, worker).await?)
+    }
+
+    /// Pages, however few.
+    pub(super) async fn step_pages(&self, worker: usize) -> Result<bool> {
+        self.step_in(Queue::Pages, Want::Any, worker).await
+    }
+
+    /// What follows from pages, however little.
+    pub(super) async fn step_thin(&self, worker: usize) -> Result<bool> {
+        Ok(self.step_in(Queue::Links, Want::Any, worker).await?
+            || self.step_in(Queue::Domains, Want::Any, worker).await?)
+    }
+
+    async fn step_in(&self, queue: Queue, want: Want, worker: usize) -> Result<bool> {
+        let full = queue.full_weight() as u64;
+        for n in 0..queue.shards() {
+            let shard = (n + u32::try_from(worker).unwrap_or(0)) % queue.shards();
+            if want == Want::Full && self.board().backlog(queue, shard) < full {
+                continue;
+            }
+            let Some(_seat) = self.board().sit(queue, shard) else { continue };
+            if self.batch(queue, shard).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Consumes notes of a shard in one transaction; false if there were none.
+    async fn batch(&self, queue: Queue, shard: u32) -> Result<bool> {
+        let runs = AtomicU64::new(0);
+        let done = self.store().transact_idempotent(|tx| {
+            runs.fetch_add(1, Relaxed);
+            self.observe(tx, queue, shard)
+        });
+        let done = done.await?;
+        self.board().ran_again(runs.load(Relaxed).saturating_sub(1));
+        self.board().consumed(queue, shard, done);
+        self.board().maybe_raise_floor(self.store(), queue, done.notes).await?;
+        Ok(done.notes > 0)
+    }
+
+    async fn observe(&self, tx: Tx, queue: Queue, shard: u32) -> Result<Done> {
+        // Lost work is simply done again: its notes come back with it.
+        tx.set_durability(Durability::Relaxed);
+        let notes = self.board().take(&tx, queue, shard).await?;
+        if notes.is_empty() {
+            return Ok(Done::default());
+        }
+        let weight = notes.iter().map(|note| note.weight).sum();
+        let done = Done { notes: notes.len(), weight, ..Done::default() };
+        match queue {
+            Queue::Pages => Ok(Done { pages: self.observe_pages(&tx, &notes).await?, ..done }),
+            Queue::Links => Ok(Done { updates: self.observe_links(&tx, shard, &notes).await?, ..done }),
+            Queue::Domains => self.observe_domains(&tx, shard, &notes).await.map(|()| done),
+        }
+    }
+
+    /// Works until nothing waits, together with whoever else does.
+    pub async fn to_rest(&self) -> Result<()> {
+        loop {
+            let left = self.board().left.notified();
+            tokio::pin!(left);
+            left.as_mut().enable();
+            if self.step(0).await? {
+                continue;
+            }
+            if self.waiting(1).await? == 0 {
+                return Ok(());
+            }
+            // Others are at it: what they leave behind may be more.
+            if self.board().anybody_busy() {
+                left.await;
+            }
+        }
+    }
+
+    /// How many notes wait, each shard counted up to `limit`: the measure for back-pressure.
+    pub async fn waiting(&self, limit: usize) -> Result<u64> {
+        self.waiting_in(&self.store().begin().await?, limit).await
+    }
+
+    pub(crate) async fn waiting_in(&self, tx: &Tx, limit: usize) -> Result<u64> {
+        let mut waiting = 0;
+        for queue in Queue::ALL {
+            for shard in 0..queue.shards() {
+                waiting += self.board().waiting(tx, queue, shard, limit).await?;
+            }
+        }
+        Ok(waiting)
+    }
+
+    /// The time of the oldest load that is not worked in: how far the index lags behind. Loads of one shard count as old as its first.
+    pub async fn waiting_since(&self) -> Result<Option<Time>> {
+        let tx = self.store().begin().await?;
+        let mut oldest: Option<Time> = None;
+        for queue in [Queue::Pages, Queue::Links] {
+            for shard in 0..queue.shards() {
+                let Some(note) = self.board().first(&tx, queue, shard).await? else { continue };
+                let at = match queue {
+                    Queue::Pages => read_note(&mut note.reader())?.0,
+                    Queue::Links | Queue::Domains => first_time(&note)?,
+                };
+                oldest = Some(oldest.map_or(at, |oldest| oldest.min(at)));
+            }
+        }
+        Ok(oldest)
+    }
+
+    pub fn metrics(&self) -> super::Metrics {
+        self.board().metrics()
+    }
+}

@@ -1,0 +1,90 @@
+//! Observers at work while the process runs.
+//!
+//! A worker does what is worth a full batch at once. The rest it leaves lying for a moment, so that there is more of it: pages until the next
+//! look, what follows from pages until there are no more pages, or for a few looks. So while much comes in, batches are large, and what
+//! trickles in is in the index after a second or two.
+
+use std::time::Duration;
+
+use store::{Error, Result};
+use tokio::task::JoinSet;
+
+use crate::handle::Index;
+
+/// Between two looks at what trickles in: at first, and at most when there is nothing.
+const LOOK_MIN: Duration = Duration::from_millis(100);
+const LOOK_MAX: Duration = Duration::from_secs(1);
+/// Looks after which thin shards are worked on whether there are pages or not.
+const THIN_AFTER_LOOKS: u32 = 16;
+
+/// Workers that bring an index to rest as things come.
+#[derive(Clone, Debug)]
+pub struct Workers {
+    index: Index,
+    count: usize,
+}
+
+impl Workers {
+    pub fn new(index: &Index, count: usize) -> Workers {
+        Workers { index: index.clone(), count: count.max(1) }
+    }
+
+    /// Works until `stop` is ready, or the store fails for good. Batches that are under way then are given up; their notes wait for
+    /// the next workers.
+    pub async fn run(&self, stop: impl Future<Output = ()>) -> Result<()> {
+        let mut workers = JoinSet::new();
+        for number in 0..self.count {
+            workers.spawn(work(self.index.clone(), number));
+        }
+        let result = tokio::select! {
+            () = stop => Ok(()),
+            ended = workers.join_next() => match ended {
+                Some(Ok(error)) => Err(error),
+                Some(Err(panic)) => Err(Error::lasting(format!("an observer ended: {panic}"))),
+                None => Ok(()),
+            },
+        };
+        workers.shutdown().await;
+        result
+    }
+}
+
+/// Ends only with an error that waiting does not mend.
+async fn work(index: Index, number: usize) -> Error {
+    // Workers begin far apart.
+    let number = number * 3;
+    let (mut pause, mut looks) = (LOOK_MIN, 0);
+    loop {
+        match look(&index, number, &mut looks).await {
+            Ok(true) => pause = LOOK_MIN,
+            Ok(false) => pause = (pause * 2).min(LOOK_MAX),
+            Err(
+                Error::Conflict { .. } | Error::Undetermined(_) | Error::Unavailable { transient: true, .. },
+            ) => {}
+            Err(error) => return error,
+        }
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// Works while there is something worth it, then takes what little there is; whether there was anything.
+async fn look(index: &Index, number: usize, looks: &mut u32) -> Result<bool> {
+    let mut worked = false;
+    while index.step_full(number).await? {
+        worked = true;
+        tokio::task::yield_now().await;
+    }
+    while index.step_pages(number).await? {
+        worked = true;
+        *looks += 1;
+        if *looks < THIN_AFTER_LOOKS {
+            return Ok(true);
+        }
+    }
+    *looks = 0;
+    while index.step_thin(number).await? {
+        worked = true;
+        tokio::task::yield_now().await;
+    }
+    Ok(worked)
+}

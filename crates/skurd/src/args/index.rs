@@ -1,0 +1,221 @@
+//! The link index: loading it from files, and asking it.
+
+use std::path::PathBuf;
+
+use clap::{Subcommand, ValueEnum};
+use policy::time::Time;
+
+use super::value::{self, DataDir};
+use crate::pages::rfc3339;
+
+/// Where pages go that are loaded without a collection being named.
+pub(crate) const COLLECTION: &str = "web";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum IndexCommand {
+    /// Load pages and their links from WARC, WAT and JSON lines files
+    ///
+    /// What a file is, is seen in its first bytes; gzip and zstd are unpacked. Of WARC files, answers 200 with HTML are pages, and `a` and
+    /// `area` elements are links; other answers, 404 among them, change nothing. JSON lines are
+    /// `{"op":"put","url":…,"links":[{"url":…,"anchor":…}]}` and `{"op":"delete","url":…}`, either with a `"time"` (RFC 3339) if there is one.
+    ///
+    /// A page that is loaded replaces what it said before; the same page loaded twice changes nothing. Ctrl-C stops cleanly, and the
+    /// same command goes on where it stopped, also after a crash. A file that was loaded to its end is loaded anew from its beginning, and so
+    /// is one that has changed. Broken lines are told and left out; a damaged file is loaded as far as it can be read, and the exit
+    /// code is 1.
+    #[command(after_help = "Examples:
+  skurd index load skurd-data/warc/*.warc.gz
+  skurd index load CC-MAIN-*.warc.wat.gz --collection commoncrawl
+  zcat pages.jsonl.gz | skurd index load - --data /srv/skurd --json")]
+    Load(LoadArgs),
+    /// List the pages that are linked to most, or the domains with the most pages
+    #[command(after_help = "Examples:\n  skurd index top\n  skurd index top --by score --limit 100
+  skurd index top --domains --json")]
+    Top(TopArgs),
+    /// List the pages of a domain, the highest score first
+    #[command(
+        after_help = "Examples:\n  skurd index domain example.com\n  skurd index domain bbc.co.uk --json"
+    )]
+    Domain(DomainArgs),
+    /// Show a page: how often it is linked to, from where, and where it links to
+    #[command(after_help = "Examples:\n  skurd index page https://example.com/
+  skurd index page https://example.com/ --inlinks --since 2024 --until 2024
+  skurd index page https://example.com/ --outlinks --json")]
+    Page(PageArgs),
+    /// List what is linked to most but was never loaded: what an archive lacks
+    #[command(after_help = "Examples:\n  skurd index missing\n  skurd index missing --limit 1000 --json")]
+    Missing(ListArgs),
+    /// Print the whole index as lines of row, family, qualifier and value, sorted
+    #[command(after_help = "Examples:\n  skurd index dump > index.tsv\n  skurd index dump | grep '^t:score'")]
+    Dump(WhichArgs),
+    /// Compare the index with what its pages say, from scratch
+    ///
+    /// Exits with 0 if they agree, 1 if they do not; with --repair the index is made to agree.
+    #[command(
+        after_help = "Examples:\n  skurd index verify\n  skurd index verify --repair --collection news"
+    )]
+    Verify(VerifyArgs),
+    /// Count pages, links, domains, and what still waits to be worked in
+    #[command(after_help = "Examples:\n  skurd index stats\n  skurd index stats --json")]
+    Stats(WhichArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LoadArgs {
+    /// The files; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The index to load into; it need not be a declared collection
+    #[arg(long, value_name = "NAME", default_value = COLLECTION, value_parser = value::name)]
+    pub(crate) collection: String,
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// Print what happens as JSON lines
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which index, and how it is printed.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct WhichArgs {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// The index of this collection; not needed if there is only one
+    #[arg(long, value_name = "NAME", conflicts_with = "all")]
+    pub(crate) collection: Option<String>,
+    /// The index across all collections
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON lines
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) which: WhichArgs,
+    /// Print at most so many; 50 if not given, but all with --json
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+    /// Go on after this row: the `cursor` of its JSON
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) after: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TopArgs {
+    /// By what pages are ranked
+    #[arg(long, value_enum, default_value_t = By::Incount, conflicts_with = "domains")]
+    pub(crate) by: By,
+    /// Domains by the number of their pages, instead of pages
+    #[arg(long)]
+    pub(crate) domains: bool,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// How many pages link to it
+    Incount,
+    /// That, and one more if the page itself was loaded
+    Score,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DomainArgs {
+    /// The registrable domain, like example.com or bbc.co.uk
+    pub(crate) domain: String,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PageArgs {
+    /// The page
+    pub(crate) url: String,
+    /// List all pages that link to it, with their anchor texts
+    #[arg(long, conflicts_with = "outlinks")]
+    pub(crate) inlinks: bool,
+    /// List all it links to
+    #[arg(long)]
+    pub(crate) outlinks: bool,
+    /// Only inlinks that were seen then or later: 2024, 2024-02, 2024-02-29, or a time
+    #[arg(long, value_name = "TIME", value_parser = beginning, requires = "inlinks")]
+    pub(crate) since: Option<Time>,
+    /// Only inlinks that were seen then or earlier; a year, month or day counts to its end
+    #[arg(long, value_name = "TIME", value_parser = end, requires = "inlinks")]
+    pub(crate) until: Option<Time>,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct VerifyArgs {
+    /// Make the index agree with its pages
+    #[arg(long)]
+    pub(crate) repair: bool,
+    #[command(flatten)]
+    pub(crate) which: WhichArgs,
+}
+
+fn beginning(text: &str) -> Result<Time, String> {
+    period(text).map(|(first, _)| first)
+}
+
+fn end(text: &str) -> Result<Time, String> {
+    period(text).map(|(_, last)| last)
+}
+
+/// First and last millisecond of a year, month, day or moment.
+fn period(text: &str) -> Result<(Time, Time), String> {
+    if let Some(moment) = rfc3339(text) {
+        return Ok((moment, moment));
+    }
+    let parts: Vec<&str> = text.split('-').collect();
+    let digits = |at: usize| if at == 0 { 4 } else { 2 };
+    let number = |at: usize| parts.get(at).filter(|part| part.len() == digits(at))?.parse::<u32>().ok();
+    let next = match (parts.len(), number(0), number(1), number(2)) {
+        (1, Some(year), ..) => Some((year + 1, 1, 1)),
+        (2, Some(year), Some(12), _) => Some((year + 1, 1, 1)),
+        (2, Some(year), Some(month), _) => Some((year, month + 1, 1)),
+        (3, Some(year), Some(month), Some(day)) => Some((year, month, day)),
+        _ => None,
+    };
+    let midnight =
+        |year: u32, month: u32, day: u32| rfc3339(&format!("{year:04}-{month:02}-{day:02}T00:00:00Z"));
+    let first = midnight(number(0).unwrap_or(0), number(1).unwrap_or(1), number(2).unwrap_or(1));
+    let beyond = next.and_then(|(year, month, day)| midnight(year, month, day));
+    match (first, beyond) {
+        (Some(first), Some(beyond)) if beyond > first => Ok((first, Time(beyond.0 - 1))),
+        (Some(first), Some(_)) => Ok((first, Time(first.0 + DAY_MS - 1))),
+        _ => {
+            Err("write a year, month or day like 2024-02-29, or a time like 2024-02-29T12:00:00Z".to_owned())
+        }
+    }
+}
+
+const DAY_MS: i64 = 86_400_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn x15_a_year_a_month_and_a_day_have_a_beginning_and_an_end() {
+        for (text, first, last) in [
+            ("2024", "2024-01-01T00:00:00Z", "2024-12-31T23:59:59Z"),
+            ("2024-02", "2024-02-01T00:00:00Z", "2024-02-29T23:59:59Z"),
+            ("2023-12", "2023-12-01T00:00:00Z", "2023-12-31T23:59:59Z"),
+            ("2024-12-31", "2024-12-31T00:00:00Z", "2024-12-31T23:59:59Z"),
+            ("2024-12-31T01:02:03Z", "2024-12-31T01:02:03Z", "2024-12-31T01:02:03Z"),
+        ] {
+            let told = period(text).map(|(first, last)| (first.to_string(), last.to_string()));
+            assert_eq!(told, Ok((first.to_owned(), last.to_owned())), "{text}");
+        }
+        for wrong in ["", "24", "2024-", "2024-13", "2023-02-29", "2024-1-1-1", "4294967295", "now", "-1"] {
+            assert!(period(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Pages with their links, read from files: WARC, WAT and JSON lines.
+//!
+//! The life of a file here: its first bytes say what it is ([`open`]); then it is walked step by step ([`Source::next`]), a record or
+//! a line at a time, and each step gives a page that was put or deleted, or nothing of interest, or what is wrong with it. After each step
+//! [`Source::mark`] says where to go on: whoever keeps the mark together with what the steps gave loses nothing and takes nothing twice.
+//!
+//! The invariant: a step gives a whole page or none. Whatever is cut off, does not decode or is not as it should be is told and left
+//! out; what stands before and after it counts.
+//!
+//! What a link is: `a/@href` and `area/@href`, as in WebIndex; neither images nor redirects. A reference to a place on the page itself
+//! (`#top`) is none. Of answers only those with status 200 that are HTML are pages: an answer 404 says nothing about what the page
+//! linked to when it was there, so it deletes nothing, and a revisit changes nothing.
+//!
+//! Memory is bounded by one step: a line, or a record's JSON, or the links of a page.
+
+mod html;
+mod input;
+mod lines;
+mod time;
+mod warc;
+mod wat;
+
+use anyhow::Result;
+use index::ANCHOR_BYTES_MAX;
+use policy::time::Time;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use input::{STDIN, open};
+pub(crate) use time::rfc3339;
+
+use input::Input;
+use lines::Lines;
+use warc::Records;
+
+/// Longest line, and longest JSON of a WAT record, that is read.
+const JSON_BYTES_MAX: usize = 16 << 20;
+/// Links of a page beyond it are counted and dropped.
+const LINKS_MAX: usize = 10_000;
+/// Links of a page are taken up to this, with their anchors.
+const LINK_BYTES_MAX: usize = 2 << 20;
+
+/// What a step of a file gave.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Put(Page),
+    Delete {
+        url: String,
+        time: Option<Time>,
+    },
+    /// Something that is no page.
+    Other,
+    /// A line or record that is not as it should be, and is left out.
+    Broken(Problem),
+    /// Part of the file cannot be read.
+    Damaged(Problem),
+}
+
+/// A page and where it links to, as the file spells it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Page {
+    /// Absolute, if it is a URL at all.
+    pub(crate) url: String,
+    pub(crate) time: Option<Time>,
+    /// Absolute, in the order of the page; not yet a set.
+    pub(crate) links: Vec<Link>,
+    /// Links beyond the limits.
+    pub(crate) dropped: u64,
+    /// Links the extraction could make no URL of.
+    pub(crate) unusable: u64,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub(crate) url: String,
+    pub(crate) anchor: String,
+}
+
+/// What is wrong in a file, and where.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) at: At,
+    pub(crate) reason: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum At {
+    Line(u64),
+    /// In bytes of the file as it is, compressed or not.
+    Offset(u64),
+}
+
+/// Where to go on in a file: begin at a byte, pass over some steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    /// Where reading can begin: a line, a record, or the beginning.
+    pub(crate) offset: u64,
+    /// Lines before `offset`.
+    lines: u64,
+    /// Steps from `offset` on that have been taken.
+    steps: u64,
+}
+
+/// A file that is being read.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Archive(Box<Records<Input>>),
+    Lines(Lines),
+}
+
+impl Source {
+    /// The next step; none at the end of the file. An error is one of reading, not of what is read.
+    pub(crate) fn next(&mut self) -> Result<Option<Step>> {
+        match self {
+            Source::Archive(records) => records.next(),
+            Source::Lines(lines) => Ok(lines.next()?),
+        }
+    }
+
+    /// Where the last step was.
+    pub(crate) fn place(&self) -> At {
+        match self {
+            Source::Archive(records) => At::Offset(records.place()),
+            Source::Lines(lines) => At::Line(lines.place()),
+        }
+    }
+
+    /// Where to go on after the steps taken so far.
+    pub(crate) fn mark(&self) -> Mark {
+        match self {
+            Source::Archive(records) => records.mark(),
+            Source::Lines(lines) => lines.mark(),
+        }
+    }
+}
+
+impl Page {
+    /// Takes a link, unless the page has too many of them or it is a place on the page itself.
+    fn add(&mut self, url: String, anchor: &str, bytes: &mut usize) {
+        if url.is_empty() || url.starts_with('#') {
+            return;
+        }
+        let anchor = cut(anchor, ANCHOR_BYTES_MAX);
+        *bytes += url.len() + anchor.len();
+        if self.links.len() >= LINKS_MAX || *bytes > LINK_BYTES_MAX {
+            self.dropped += 1;
+            return;
+        }
+        self.links.push(Link { url, anchor: anchor.to_owned() });
+    }
+}
+
+/// The beginning of a text, whole characters only.
+fn cut(text: &str, bytes_max: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes_max)]
+}
+
+#[cfg(test)]
+mod tests;

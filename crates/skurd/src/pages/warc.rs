@@ -1,0 +1,169 @@
+//! WARC and WAT files, record by record.
+//!
+//! A file may hold captures, or what a WAT says about them, or both: each record is taken for what it is.
+
+use std::io::{self, Read};
+
+use anyhow::Result;
+use net::warc::{ReadError, Reader, RecordHead};
+use policy::url::UrlRules;
+
+use super::html::Record;
+use super::{At, JSON_BYTES_MAX, Mark, Problem, Step, wat};
+
+#[derive(Debug)]
+pub(crate) struct Records<R> {
+    reader: Reader<R>,
+    /// Where the reader began in the file.
+    base: u64,
+    mark: Mark,
+    /// Of the last record.
+    offset: u64,
+    rules: UrlRules,
+}
+
+/// Why a record gave nothing.
+enum Failure {
+    Archive(ReadError),
+    /// The record is whole, but what it holds is not as it should be.
+    Content(String),
+}
+
+impl<R: Read> Records<R> {
+    /// `input` is at `from.offset`.
+    pub(super) fn new(input: R, from: Mark, rules: UrlRules) -> Result<Records<R>, ReadError> {
+        let mut records = Records {
+            reader: Reader::new(input)?,
+            base: from.offset,
+            mark: from,
+            offset: from.offset,
+            rules,
+        };
+        for _ in 0..from.steps {
+            records.pass()?;
+        }
+        Ok(records)
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        self.mark
+    }
+
+    /// Where the last record begins.
+    pub(super) fn place(&self) -> u64 {
+        self.offset
+    }
+
+    /// Goes over a record that was taken, or told to be broken, before.
+    fn pass(&mut self) -> Result<(), ReadError> {
+        let passed = match self.reader.next() {
+            Ok(Some(_)) => self.reader.end().map(drop),
+            other => other.map(drop),
+        };
+        match passed {
+            Err(ReadError::Broken { .. }) => Ok(()),
+            passed => passed,
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<Step>> {
+        let step = match self.reader.next() {
+            Ok(None) => return Ok(None),
+            Ok(Some(head)) => self.record(&head).or_else(|failure| match failure {
+                Failure::Archive(error) => self.broken(error),
+                Failure::Content(reason) => Ok(Step::Broken(self.problem(head.offset, reason))),
+            }),
+            Err(error) => {
+                self.mark.steps += 1;
+                self.broken(error)
+            }
+        };
+        Ok(Some(step?))
+    }
+
+    fn record(&mut self, head: &RecordHead) -> Result<Step, Failure> {
+        self.offset = self.base + head.offset;
+        let mut block = Block { reader: &mut self.reader, failed: None };
+        let content = content(head, &mut block, &self.rules);
+        if let Some(error) = block.failed {
+            self.mark.steps += 1;
+            return Err(Failure::Archive(error));
+        }
+        let extent = self.reader.end();
+        self.mark.steps += 1;
+        let extent = extent.map_err(Failure::Archive)?;
+        if extent.seekable {
+            // Reading begins at a record that is known to be good, so that rubbish after it is told and is not taken for the whole file.
+            self.mark = Mark { offset: self.base + extent.offset, steps: 1, ..self.mark };
+        }
+        content.map_err(Failure::Content)
+    }
+
+    /// The reader has gone on to the next record there is.
+    fn broken(&mut self, error: ReadError) -> Result<Step> {
+        match error {
+            ReadError::Broken { offset, reason } => Ok(Step::Damaged(self.problem(offset, reason))),
+            error => Err(error.into()),
+        }
+    }
+
+    fn problem(&self, offset: u64, reason: String) -> Problem {
+        Problem { at: At::Offset(self.base + offset), reason }
+    }
+}
+
+/// What a record gives, as far as its block can be read.
+fn content<R: Read>(head: &RecordHead, block: &mut Block<'_, R>, rules: &UrlRules) -> Result<Step, String> {
+    let Some(url) = head.target_uri() else { return Ok(Step::Other) };
+    let record = Record { url: &url, time: head.time(), rules };
+    match head.kind() {
+        "response" => record.response(block).or(Ok(Step::Other)),
+        "resource" => Ok(record.resource(head.get("Content-Type"), block)),
+        "metadata" if is_json(head) => json(head, block),
+        _ => Ok(Step::Other),
+    }
+}
+
+fn is_json(head: &RecordHead) -> bool {
+    let mime = head.get("Content-Type").and_then(|value| value.split(';').next()).unwrap_or_default();
+    mime.trim().eq_ignore_ascii_case("application/json")
+}
+
+fn json<R: Read>(head: &RecordHead, block: &mut Block<'_, R>) -> Result<Step, String> {
+    if head.block_bytes > JSON_BYTES_MAX as u64 {
+        return Err(format!("its JSON is longer than {} MiB", JSON_BYTES_MAX >> 20));
+    }
+    let mut bytes = Vec::new();
+    match block.read_to_end(&mut bytes) {
+        Ok(_) => wat::step(&bytes),
+        // The block remembers why.
+        Err(_) => Ok(Step::Other),
+    }
+}
+
+/// The block of the record at hand, which remembers how it failed: what reads it passes over errors.
+struct Block<'r, R> {
+    reader: &'r mut Reader<R>,
+    failed: Option<ReadError>,
+}
+
+impl<R: Read> Read for Block<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.failed.is_some() {
+            return Ok(0);
+        }
+        self.reader.read(into).map_err(|error| {
+            let kind = error.kind();
+            self.failed = Some(unwrapped(error));
+            kind.into()
+        })
+    }
+}
+
+/// The reader's own error, which it had to wrap.
+fn unwrapped(error: io::Error) -> ReadError {
+    match error.downcast::<ReadError>() {
+        Ok(own) => own,
+        Err(error) => ReadError::Io(error),
+    }
+}
