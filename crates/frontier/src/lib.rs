@@ -80,6 +80,8 @@ pub struct Frontier {
     rng: parking_lot::Mutex<fastrand::Rng>,
     /// No lease that ends before this is left.
     swept_to: AtomicI64,
+    /// Nothing is given out for now: who works on what was harvested is behind.
+    held_back: AtomicBool,
     tracing: AtomicBool,
     traces: Traces,
 }
@@ -105,6 +107,7 @@ impl Frontier {
             units: parking_lot::Mutex::default(),
             rng: parking_lot::Mutex::new(fastrand::Rng::with_seed(seed)),
             swept_to: AtomicI64::new(i64::MIN),
+            held_back: AtomicBool::new(false),
             tracing: AtomicBool::new(false),
             traces: Traces::default(),
         }
@@ -155,6 +158,11 @@ impl Frontier {
         let traces = self.tracing.load(Ordering::Relaxed).then_some(&self.traces);
         let now = self.clock.now();
         Ok(Desk { tx, now, declared: &self.declared, cursor, stripe, traces })
+    }
+
+    /// Gives out no orders for as long as this holds: back-pressure of the link index.
+    pub fn hold_back(&self, hold: bool) {
+        self.held_back.store(hold, Ordering::Relaxed);
     }
 
     /// From now on, every decided link is noted for [`Frontier::take_traces`]. For simulations: nothing bounds the notes, and a

@@ -7,6 +7,8 @@
 //!
 //! A reservation that a power cut forgets was never there, and the URL still is: so it does not wait for the disk.
 
+use std::sync::atomic::Ordering;
+
 use policy::evaluate::{Plan, Verdict, evaluate};
 use policy::model::Record;
 use policy::schedule::politeness_delay;
@@ -23,6 +25,8 @@ use crate::schema::{COOKIES, GROUP_QUEUE, GROUPS, HOST_QUEUE, Host, LEASES, QUEU
 
 /// URLs looked at per unit and transaction.
 const EVALUATIONS_MAX: usize = 32;
+/// How long nothing is asked for again while orders are held back.
+const HELD_BACK: Span = Span(100);
 /// Units looked at per transaction, over those that gave an order.
 const IDLE_UNITS_MAX: usize = 32;
 
@@ -45,6 +49,9 @@ pub struct Reserved {
 impl Frontier {
     /// Up to `wanted` orders whose time has come.
     pub async fn reserve(&self, wanted: usize) -> Result<Reserved> {
+        if self.held_back.load(Ordering::Relaxed) {
+            return Ok(Reserved { orders: Vec::new(), next: Some(self.now().plus(HELD_BACK)) });
+        }
         let _one_at_a_time = self.reserving.lock().await;
         let planned = &self.plan_walks(wanted).await?;
         let from = &self.cursor.scan();

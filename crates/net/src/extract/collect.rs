@@ -136,12 +136,19 @@ impl Collector {
                 Some(_) => {}
                 None => {
                     seen.insert(key, links.len());
-                    links.push(Found { url, kind, anchor, how });
+                    links.push(Found { url, kind, anchor, how, user_info: has_user_info(&raw) });
                 }
             }
         }
         Collected { links, dropped, unusable }
     }
+}
+
+/// Whether a link names a user, which its URL does not.
+fn has_user_info(raw: &str) -> bool {
+    let after_scheme = raw.split_once("//").map_or("", |(_, rest)| rest);
+    let authority = after_scheme.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    authority.contains('@')
 }
 
 /// `mailto:`, `javascript:`, `data:` and all the others that are not fetched by HTTP.

@@ -87,6 +87,15 @@ pub struct Found {
     pub anchor: String,
     /// Where it stood: `a/@href`, `header/location`.
     pub how: &'static str,
+    /// It named a user, whom the URL does not.
+    pub user_info: bool,
+}
+
+impl Found {
+    /// Whether it is a link of the link index: one that a person could click, to a public address.
+    pub fn is_indexed(&self) -> bool {
+        matches!(self.how, "a/@href" | "area/@href") && !self.user_info
+    }
 }
 
 /// What the reading of a body gives besides links.

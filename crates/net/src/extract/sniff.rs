@@ -37,7 +37,9 @@ pub(super) enum Promise {
 }
 
 pub(super) fn promise(content_type: Option<&str>) -> Promise {
-    let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    // Some forget the semicolon before the charset.
+    let essence =
+        content_type.unwrap_or_default().trim_start().split([';', ' ', '\t']).next().unwrap_or_default();
     match essence.to_ascii_lowercase().as_str() {
         "text/html" => Promise::Html,
         "application/xhtml+xml" | "image/svg+xml" => Promise::Xhtml,

@@ -1,6 +1,7 @@
 //! The link index beside a harvest: its observers work as long as the harvest does, and at its end bring everything to rest.
+//!
+//! Where they fall behind, the harvest is held back until they have caught up, so that the index stays current within seconds.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -8,29 +9,21 @@ use frontier::Frontier;
 use index::{Index, Workers};
 use tokio::task::JoinSet;
 
-/// Between two looks for indexes that came into being.
+/// Between two looks for indexes that came into being, and at how much waits.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Notes of a shard that are counted.
+const SHARD_NOTES_MAX: usize = 16;
+/// With so many notes waiting the harvest is held back, and with so few let go again.
+const HOLD_NOTES: u64 = 200;
+const RELEASE_NOTES: u64 = 100;
 
 /// Works until it is dropped; ends only with an error.
 pub(crate) async fn keep_current(frontier: &Frontier) -> anyhow::Error {
     let mut working = JoinSet::new();
-    let mut known = BTreeSet::new();
+    let mut known: Vec<Index> = Vec::new();
     loop {
-        match Index::names(frontier.store()).await {
-            Ok(names) => {
-                for name in names.into_iter().filter(|name| !known.contains(name)).collect::<Vec<_>>() {
-                    match frontier.index(&name).await {
-                        Ok(index) => {
-                            working.spawn(async move {
-                                Workers::new(&index, 1).run(std::future::pending()).await
-                            });
-                            known.insert(name);
-                        }
-                        Err(error) => return error.into(),
-                    }
-                }
-            }
-            Err(error) => return error.into(),
+        if let Err(error) = look(frontier, &mut known, &mut working).await {
+            return error;
         }
         tokio::select! {
             () = tokio::time::sleep(LOOK_EVERY) => {}
@@ -41,6 +34,30 @@ pub(crate) async fn keep_current(frontier: &Frontier) -> anyhow::Error {
             }
         }
     }
+}
+
+async fn look(
+    frontier: &Frontier,
+    known: &mut Vec<Index>,
+    working: &mut JoinSet<store::Result<()>>,
+) -> Result<()> {
+    for name in Index::names(frontier.store()).await? {
+        if known.iter().all(|index| index.name() != name) {
+            let index = frontier.index(&name).await?;
+            known.push(index.clone());
+            working.spawn(async move { Workers::new(&index, 1).run(std::future::pending()).await });
+        }
+    }
+    let mut waiting = 0;
+    for index in known {
+        waiting = waiting.max(index.waiting(SHARD_NOTES_MAX).await?);
+    }
+    if waiting >= HOLD_NOTES {
+        frontier.hold_back(true);
+    } else if waiting < RELEASE_NOTES {
+        frontier.hold_back(false);
+    }
+    Ok(())
 }
 
 /// Until every index has taken in what it was told.

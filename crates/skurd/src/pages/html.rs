@@ -4,7 +4,7 @@ use std::io::{self, Cursor, Read};
 
 use index::ANCHOR_BYTES_MAX;
 use net::exchange::Head;
-use net::extract::{self, Extracted, Limits};
+use net::extract::{self, Extracted, Found, Limits};
 use net::http::Dechunk;
 use net::http::head::{self, Layout};
 use policy::time::Time;
@@ -59,7 +59,7 @@ impl Record<'_> {
             announced_as_sitemap: false,
         };
         let found = extract::links(&page, body);
-        if !says_html(head) && found.title.is_none() && !found.links.iter().any(|link| counts(link.how)) {
+        if !says_html(head) && found.title.is_none() && !found.links.iter().any(Found::is_indexed) {
             return Step::Other;
         }
         Step::Put(self.filled(&url, &found))
@@ -67,22 +67,19 @@ impl Record<'_> {
 
     fn filled(&self, url: &CrawlUrl, found: &Extracted) -> Page {
         let mut page = Page { url: url.as_str().to_owned(), time: self.time, ..Page::default() };
-        (page.dropped, page.unusable) = (found.dropped, found.unusable);
+        let users = found.links.iter().filter(|link| link.user_info).count() as u64;
+        (page.dropped, page.unusable) = (found.dropped, found.unusable + users);
         let mut bytes = 0;
-        for link in found.links.iter().filter(|link| counts(link.how)) {
+        for link in found.links.iter().filter(|link| link.is_indexed()) {
             page.add(link.url.as_str().to_owned(), &link.anchor, &mut bytes);
         }
         page
     }
 }
 
-fn counts(how: &str) -> bool {
-    matches!(how, "a/@href" | "area/@href")
-}
-
 fn media_type(head: &Head) -> String {
     let value = head.header("content-type").unwrap_or_default();
-    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    value.trim_start().split([';', ' ', '\t']).next().unwrap_or_default().to_ascii_lowercase()
 }
 
 fn says_html(head: &Head) -> bool {

@@ -308,7 +308,7 @@ impl Work {
             200..=399 => {
                 let mut page = index::PageBuilder::default();
                 let links = extracted.map_or(&[][..], |extracted| &extracted.links);
-                for link in links.iter().filter(|link| matches!(link.how, "a/@href" | "area/@href")) {
+                for link in links.iter().filter(|link| link.is_indexed()) {
                     page.link(link.url.as_str(), &link.anchor);
                 }
                 Some(PageNow::Links(page.finish().0))
