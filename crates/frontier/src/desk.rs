@@ -11,12 +11,15 @@ use store::{Error, Result, Tx};
 use crate::cursor::Writer;
 use crate::declared::Declared;
 use crate::links::LinkTrace;
+use crate::pause::Pauses;
 use crate::schema::{QUEUE, URLS, UrlState};
 
 pub(crate) struct Desk<'a> {
     pub(crate) tx: &'a Tx,
     pub(crate) now: Time,
     pub(crate) declared: &'a Declared,
+    /// As of the last reservation, pause or resumption.
+    pub(crate) pauses: &'a Pauses,
     pub(crate) cursor: &'a Writer<'a>,
     /// Which stripe of arrivals this transaction locks (see [`crate::hosts`]).
     pub(crate) stripe: u32,

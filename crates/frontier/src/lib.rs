@@ -21,6 +21,7 @@ mod hosts;
 mod links;
 mod look;
 mod memo;
+mod pause;
 pub mod ports;
 mod report;
 mod reserve;
@@ -48,6 +49,7 @@ pub use feed::INDEX_ACROSS;
 pub use harvester::{End, Harvested, Harvester, Tally, Witness};
 pub use links::LinkTrace;
 pub use look::{HostRow, QueueRow, State};
+pub use pause::Pause;
 pub use report::{ContractRow, DomainRow, FeasibilityRow, OverdueCount};
 pub use reserve::Reserved;
 pub use start::{Started, Target};
@@ -61,6 +63,7 @@ use desk::{Desk, Traces};
 use feed::Indexes;
 use hosts::STRIPES;
 use memo::Memo;
+use pause::Pauses;
 use ports::Clock;
 use walks::Walks;
 
@@ -69,6 +72,7 @@ pub struct Frontier {
     store: Store,
     clock: Arc<dyn Clock>,
     declared: Declared,
+    pauses: Pauses,
     cursor: Cursor,
     memo: Memo,
     walks: Walks,
@@ -99,6 +103,7 @@ impl Frontier {
             store,
             clock,
             declared: Declared::default(),
+            pauses: Pauses::default(),
             cursor: Cursor::default(),
             memo: Memo::new(),
             walks: Walks::default(),
@@ -157,7 +162,7 @@ impl Frontier {
         let stripe = u32::try_from(stripe % u64::from(STRIPES)).unwrap_or(0);
         let traces = self.tracing.load(Ordering::Relaxed).then_some(&self.traces);
         let now = self.clock.now();
-        Ok(Desk { tx, now, declared: &self.declared, cursor, stripe, traces })
+        Ok(Desk { tx, now, declared: &self.declared, pauses: &self.pauses, cursor, stripe, traces })
     }
 
     /// Gives out no orders for as long as this holds: back-pressure of the link index.

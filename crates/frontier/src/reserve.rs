@@ -22,6 +22,7 @@ use crate::desk::{Arrivals, Desk, stored_url};
 use crate::hosts::Unit;
 use crate::ports::Order;
 use crate::schema::{COOKIES, GROUP_QUEUE, GROUPS, HOST_QUEUE, Host, LEASES, QUEUE, Slot, UrlState};
+use crate::walks::Granted;
 
 /// URLs looked at per unit and transaction.
 const EVALUATIONS_MAX: usize = 32;
@@ -61,6 +62,11 @@ impl Frontier {
             // New numbers for every run: one that was committed without our hearing of it keeps its own until they run out.
             let leases: Vec<u64> = (0..wanted).map(|_| self.draw()).collect();
             let desk = self.desk(&tx, writer, self.draw()).await?;
+            self.pauses.catch_up(&tx).await?;
+            if self.pauses.everything() {
+                let begins = from.clone().unwrap_or((Time(i64::MIN), String::new()));
+                return Ok((Granted::none(planned), Reserved { orders: Vec::new(), next: None }, begins));
+            }
             let granted = desk.reserve_walks(planned, &leases).await?;
             let (reserved, first) =
                 desk.reserve_units(&leases[granted.orders.len()..], from.as_ref()).await?;
@@ -128,6 +134,10 @@ impl Desk<'_> {
         };
         if belongs.as_ref() != comes_from {
             self.settle_host(&name, &mut host).await?;
+            return Ok(Vec::new());
+        }
+        if self.is_paused_host(&name) {
+            self.set_aside(&name, &mut host).await?;
             return Ok(Vec::new());
         }
         let mut arrivals = Arrivals::new();
@@ -216,6 +226,9 @@ impl Desk<'_> {
         record: &Record,
         arrivals: &mut Arrivals,
     ) -> Result<Option<Plan>> {
+        if self.postpone_paused(collection, url, record, arrivals)? {
+            return Ok(None);
+        }
         let verdict = {
             let catalog = self.catalog();
             evaluate(&catalog, collection, url, record, None, self.now).verdict

@@ -17,6 +17,7 @@
 //! | `WALKS` | walk | where its heads stand, and what its run does |
 //! | `WALK_IDS` | walk, stretch of ids | what is known of them |
 //! | `CONTRACT`, `TRAFFIC` | see [`crate::stats`] | counters |
+//! | `PAUSES` | kind, name | since when it is paused: see [`crate::pause`] |
 //! | `DECLARED`, `DECLARED_LOG`, `COUNTERS` | see [`crate::declared`] | what people declared |
 //!
 //! A URL is **queued** (`URLS` has its record and `QUEUE` its place), **done**, **blacklisted**, or unknown. In
@@ -50,6 +51,7 @@ pub const COUNTERS: Table<(String,), u64> = Table::new(0x20, "counters");
 pub const FILES: Table<(String,), u64> = Table::new(0x21, "files");
 pub const WALKS: Table<(String,), WalkRow> = Table::new(0x22, "walks");
 pub const WALK_IDS: Table<(String, u64), StretchRow> = Table::new(0x23, "walk ids");
+pub const PAUSES: Table<(u8, String), Time> = Table::new(0x28, "pauses");
 
 /// What the store knows of a URL in a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -205,6 +207,7 @@ mod tests {
             FILES.id(),
             WALKS.id(),
             WALK_IDS.id(),
+            PAUSES.id(),
         ];
         let count = ids.len();
         ids.sort_unstable();

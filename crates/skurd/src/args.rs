@@ -5,6 +5,7 @@ mod harvest;
 mod index;
 mod look;
 mod report;
+mod serve;
 mod simulate;
 mod things;
 mod value;
@@ -27,9 +28,10 @@ pub(crate) use look::{
     UrlArgs, WhyArgs,
 };
 pub(crate) use report::{ContractBy, PrintArgs, ReportArgs, ReportCommand};
+pub(crate) use serve::ServeArgs;
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use things::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
-pub(crate) use value::DataDir;
+pub(crate) use value::{DataDir, duration, from_now, line};
 
 /// A continuous, polite, crash-proof web harvester.
 #[derive(Debug, Parser)]
@@ -59,6 +61,15 @@ pub(crate) enum Command {
   skurd crawl config.yaml --for 8h --data /srv/skurd --json
   skurd crawl http://shop.test/ --resolve '*.test=127.0.0.1:8080' --allow-net 127.0.0.0/8 --delay 0")]
     Crawl(Box<CrawlArgs>),
+    /// Harvest for ever, and serve the HTTP API, metrics and health beside it
+    ///
+    /// The API is at /api/v1, its description at /api/openapi.json. Loopback is open to whoever is on this machine; any other address
+    /// wants a token. Other commands on the same data directory talk to the server by themselves. Ctrl-C stops cleanly.
+    #[command(after_help = "Examples:\n  skurd serve config.yaml
+  skurd serve --data /srv/skurd --contact https://my.site/bot
+  skurd serve config.yaml --listen 0.0.0.0:8642 --token-file /etc/skurd/token
+  curl http://127.0.0.1:8642/api/v1/status")]
+    Serve(Box<ServeArgs>),
     /// List what was archived: of a URL, or all
     #[command(
         after_help = "Examples:\n  skurd captures https://vg.no/\n  skurd captures --collection news --json"

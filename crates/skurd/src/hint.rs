@@ -9,8 +9,8 @@ use crate::config::{excerpt, nearest};
 /// What was wrong, and what to do about it.
 #[derive(Debug)]
 pub(crate) struct Hinted {
-    what: String,
-    hint: String,
+    pub(crate) what: String,
+    pub(crate) hint: String,
 }
 
 impl fmt::Display for Hinted {
@@ -21,14 +21,33 @@ impl fmt::Display for Hinted {
 
 impl std::error::Error for Hinted {}
 
+/// The command line cannot be meant so: ends with exit code 2.
+#[derive(Debug)]
+pub(crate) struct Usage(Hinted);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+pub(crate) fn misused(what: impl Into<String>, hint: impl Into<String>) -> Error {
+    Usage(Hinted { what: what.into(), hint: hint.into() }).into()
+}
+
 pub(crate) fn hinted(what: impl Into<String>, hint: impl Into<String>) -> Error {
     Hinted { what: what.into(), hint: hint.into() }.into()
 }
 
+/// Of a million names not every one is compared.
+const NAMES_COMPARED_MAX: usize = 10_000;
+
 /// A name that leads nowhere, with the one that was probably meant.
 pub(crate) fn unknown<'a>(thing: &str, name: &str, names: impl Iterator<Item = &'a str>) -> Error {
     let names: Vec<&str> = names.collect();
-    let hint = match nearest(name, names.iter().copied()) {
+    let hint = match nearest(name, names.iter().copied().take(NAMES_COMPARED_MAX)) {
         Some(near) => format!("did you mean `{near}`?"),
         None if names.is_empty() => format!("no {thing} is declared: {}", how_to_add(thing)),
         None => known(thing, names),

@@ -1,5 +1,6 @@
 //! The `skurd` binary: parse the arguments, resolve them, run the command, say what happened.
 
+mod api;
 mod args;
 mod clock;
 mod commands;
@@ -11,6 +12,7 @@ mod import;
 mod output;
 mod pages;
 mod plot;
+mod serve;
 mod session;
 mod simulate;
 mod wire;
@@ -32,7 +34,7 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
-            ExitCode::FAILURE
+            if error.is::<hint::Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
 }

@@ -34,14 +34,12 @@ impl Session {
 
     /// For commands that declare: makes the store if it is not there.
     pub(crate) fn create(dir: &Path) -> Result<Session> {
-        Session::with(Store::open(dir, &Options::default())?)
+        Session::with(Store::open(dir, &Options::default()).map_err(|error| explain(dir, error))?)
     }
 
     pub(crate) fn with(store: Store) -> Result<Session> {
-        let clock = Arc::new(SystemClock);
-        let seed = clock.now().0.unsigned_abs() ^ (u64::from(std::process::id()) << 44);
         let runtime = Builder::new_current_thread().enable_time().build()?;
-        Ok(Session { frontier: Frontier::new(store, clock, seed), runtime })
+        Ok(Session { frontier: frontier_of(store), runtime })
     }
 
     pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
@@ -53,51 +51,58 @@ impl Session {
         Ok(self.wait(self.frontier.with_catalog(look))?)
     }
 
-    /// A URL as the store spells it.
-    pub(crate) fn url(&self, text: &str) -> Result<CrawlUrl> {
-        let rules = self.look(|catalog| catalog.url_rules().clone())?;
-        parse_url(text, &rules)
-    }
-
     /// The collection by that name, declared or with URLs that are left of it.
     pub(crate) fn collection(&self, name: &str) -> Result<()> {
-        let left = self.collections_with_urls()?;
-        self.look(|catalog| {
-            let is_there = catalog.collection(name).is_some() || left.iter().any(|other| other == name);
-            match is_there {
-                true => Ok(()),
-                false => Err(unknown("collection", name, catalog.collections().map(|c| c.name.as_str()))),
-            }
-        })?
+        self.wait(collection(&self.frontier, name))?
     }
 
     /// The collections that have captures, declared or not.
     pub(crate) fn collections_with_captures(&self) -> Result<Vec<String>> {
-        self.wait(async {
-            let tx = self.frontier.store().begin().await?;
-            let mut names: Vec<String> = Vec::new();
-            let mut range = CAPTURES.range(());
-            while let Some(((name, ..), _)) = CAPTURES.first(&tx, &range).await? {
-                range = KeyRange { from: CAPTURES.range((name.as_str(),)).to, to: range.to };
-                names.push(name);
-            }
-            Ok(names)
-        })
+        Ok(self.wait(collections_with_captures(&self.frontier))?)
     }
+}
 
-    /// The collections that have URLs, declared or not, without reading all of them.
-    pub(crate) fn collections_with_urls(&self) -> Result<Vec<String>> {
-        self.wait(async {
-            let tx = self.frontier.store().begin().await?;
-            let mut names: Vec<String> = Vec::new();
-            let mut range = URLS.range(());
-            while let Some(((name, _), _)) = URLS.first(&tx, &range).await? {
-                range = KeyRange { from: URLS.range((name.as_str(),)).to, to: range.to };
-                names.push(name);
-            }
-            Ok(names)
-        })
+pub(crate) fn frontier_of(store: Store) -> Frontier {
+    let clock = Arc::new(SystemClock);
+    let seed = clock.now().0.unsigned_abs() ^ (u64::from(std::process::id()) << 44);
+    Frontier::new(store, clock, seed)
+}
+
+/// The collection by that name, declared or with URLs that are left of it.
+pub(crate) async fn collection(frontier: &Frontier, name: &str) -> store::Result<Result<()>> {
+    let left = collections_with_urls(frontier).await?;
+    let found = frontier.with_catalog(|catalog| {
+        let is_there = catalog.collection(name).is_some() || left.iter().any(|other| other == name);
+        match is_there {
+            true => Ok(()),
+            false => Err(unknown("collection", name, catalog.collections().map(|c| c.name.as_str()))),
+        }
+    });
+    found.await
+}
+
+/// The collections that have captures, declared or not.
+pub(crate) async fn collections_with_captures(frontier: &Frontier) -> store::Result<Vec<String>> {
+    let tx = frontier.store().begin().await?;
+    let mut names: Vec<String> = Vec::new();
+    let mut range = CAPTURES.range(());
+    while let Some(((name, ..), _)) = CAPTURES.first(&tx, &range).await? {
+        range = KeyRange { from: CAPTURES.range((name.as_str(),)).to, to: range.to };
+        names.push(name);
     }
+    Ok(names)
+}
+
+/// The collections that have URLs, declared or not, without reading all of them.
+pub(crate) async fn collections_with_urls(frontier: &Frontier) -> store::Result<Vec<String>> {
+    let tx = frontier.store().begin().await?;
+    let mut names: Vec<String> = Vec::new();
+    let mut range = URLS.range(());
+    while let Some(((name, _), _)) = URLS.first(&tx, &range).await? {
+        range = KeyRange { from: URLS.range((name.as_str(),)).to, to: range.to };
+        names.push(name);
+    }
+    Ok(names)
 }
 
 /// Data goes here, in large pieces.
@@ -122,7 +127,7 @@ pub(crate) fn parse_url(text: &str, rules: &UrlRules) -> Result<CrawlUrl> {
 
 const URL_HINT: &str = "a URL like `https://vg.no/`";
 
-fn explain(dir: &Path, error: OpenError) -> Error {
+pub(crate) fn explain(dir: &Path, error: OpenError) -> Error {
     let missing = match &error {
         OpenError::NotAStore(_) => true,
         OpenError::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
@@ -132,6 +137,10 @@ fn explain(dir: &Path, error: OpenError) -> Error {
         true => {
             hinted(error.to_string(), format!("`skurd config apply FILE --data {}` makes one", dir.display()))
         }
+        false if matches!(error, OpenError::InUse { .. }) => hinted(
+            error.to_string(),
+            "stop it, or let `skurd serve` harvest: other commands then go through it",
+        ),
         false => error.into(),
     }
 }

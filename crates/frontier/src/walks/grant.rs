@@ -26,6 +26,14 @@ pub(crate) struct Granted {
     refused: BTreeMap<usize, Refusal>,
 }
 
+impl Granted {
+    /// Nothing for anybody.
+    pub(crate) fn none(plans: &Plans) -> Granted {
+        let refused = (0..plans.wanted.len()).map(|at| (at, Refusal::Busy(None))).collect();
+        Granted { orders: Vec::new(), refused }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Refusal {
     /// Another of its round before it was refused.
@@ -106,9 +114,13 @@ impl Desk<'_> {
         if let Some(until) = open.host.backoff_until.filter(|until| *until > self.now) {
             return Ok(Some(Refusal::BacksOff(until)));
         }
-        // The queue may have come to it first.
         let collection = self.catalog().profile(&planned.declared.profile).map(|own| own.collection.clone());
-        if open.host.is_in_flight(&collection.unwrap_or_default(), planned.url.as_str()) {
+        let collection = collection.unwrap_or_default();
+        if let Some(until) = self.paused_until(&planned.declared.name, &collection, name) {
+            return Ok(Some(Refusal::BacksOff(until)));
+        }
+        // The queue may have come to it first.
+        if open.host.is_in_flight(&collection, planned.url.as_str()) {
             return Ok(Some(Refusal::Busy(None)));
         }
         let slots = match &open.unit {

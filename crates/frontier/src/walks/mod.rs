@@ -29,6 +29,7 @@ use store::{Error, Order as ScanOrder, Result, Tx};
 use crate::Frontier;
 use crate::schema::{WALK_IDS, WALKS, WalkRow, WalkRun};
 
+pub(crate) use grant::Granted;
 pub(crate) use results::Step;
 pub use sight::{WalkError, WalkSight};
 
@@ -193,6 +194,11 @@ impl Walks {
     /// Something was not committed: memory is not what the store says, and is read anew.
     pub(crate) fn forget(&self) {
         *self.0.lock() = Room::default();
+    }
+
+    /// What was held may be asked for again.
+    pub(crate) fn release(&self) {
+        self.0.lock().strands().for_each(|strand| strand.held_until = None);
     }
 
     /// Whether no walk that is switched on has anything left to do. What was not looked at yet is not over.

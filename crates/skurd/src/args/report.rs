@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 use policy::time::Span;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::value::{self, DataDir};
 
@@ -54,11 +56,23 @@ pub(crate) enum ReportCommand {
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum ContractBy {
+    #[default]
     Profile,
     Domain,
     Hour,
+}
+
+impl ContractBy {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            ContractBy::Profile => "profile",
+            ContractBy::Domain => "domain",
+            ContractBy::Hour => "hour",
+        }
+    }
 }
 
 #[derive(Debug, clap::Args)]

@@ -9,7 +9,8 @@ use policy::catalog::{Catalog, Change};
 use policy::model::Politeness;
 use serde_json::json;
 
-use super::declared::{Kind, declare};
+use super::declared::declare;
+use crate::api::Kind;
 use crate::config::{self, Declared};
 use crate::output::{Column, Table, left, right};
 use crate::session::{Session, stdout};

@@ -6,14 +6,16 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use frontier::schema::Capture;
 use net::cdx;
 use net::warc::{self, CheckReport, Entry, Kind};
+use policy::time::Time;
 use serde_json::json;
+use store::table::KeyRange;
 
-use super::captures::{Pages, Row};
 use crate::args::CdxExportArgs;
 use crate::config::counted;
-use crate::session::{Session, note, stdout};
+use crate::session::{PAGE_ROWS, Session, note, stdout};
 
 /// Sorted as a whole, as replay tools want it: captures of several collections are merged by their keys.
 pub(crate) fn export(args: &CdxExportArgs) -> Result<()> {
@@ -39,7 +41,7 @@ fn write_lines(session: &Session, collections: &[String], out: &mut impl Write) 
     let mut sources = Vec::new();
     for collection in collections {
         sources.push(Lines {
-            pages: Pages::new(session, collection, None),
+            pages: Pages { session, collection, rest: None, begun: false },
             rows: Vec::new().into_iter(),
             beyond: None,
             group: Vec::new(),
@@ -59,6 +61,29 @@ fn write_lines(session: &Session, collections: &[String], out: &mut impl Write) 
         first.advance()?;
     }
     Ok(out.flush()?)
+}
+
+/// The captures of a collection, page by page.
+struct Pages<'a> {
+    session: &'a Session,
+    collection: &'a str,
+    rest: Option<KeyRange>,
+    begun: bool,
+}
+
+type Row = (String, Time, Capture);
+
+impl Pages<'_> {
+    fn next(&mut self) -> Result<Option<Vec<Row>>> {
+        if self.begun && self.rest.is_none() {
+            return Ok(None);
+        }
+        self.begun = true;
+        let page = self.session.frontier.captures(self.collection, self.rest.take(), PAGE_ROWS);
+        let (rows, rest) = self.session.wait(page)?;
+        self.rest = rest;
+        Ok(Some(rows))
+    }
 }
 
 /// The index lines of one collection, in order.

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<()> {
         length: args.length,
         max_urls: args.max_urls,
     };
-    let outcome = harvest.run(&until)?;
+    let outcome = harvest.run(&until, None)?;
     summarise(&outcome, &args.harvest.data.dir, args.harvest.json)?;
     if !args.harvest.json && outcome.tally.harvests == 0 && !outcome.interrupted {
         note("nothing was due; --again harvests everything once more")?;
@@ -66,7 +66,7 @@ fn declared(args: &CrawlArgs) -> Result<(Declared, bool)> {
 }
 
 /// A URL has a scheme; whatever is a file, or is called like one, is a config.
-fn is_config(what: &str) -> bool {
+pub(super) fn is_config(what: &str) -> bool {
     if what.contains("://") {
         return false;
     }
@@ -117,7 +117,7 @@ fn of_urls(urls: &[String], depth: Option<u32>) -> Result<Declared> {
 }
 
 /// What the command line says goes before what the file says.
-fn adjust(declared: &mut Declared, args: &HarvestArgs) {
+pub(super) fn adjust(declared: &mut Declared, args: &HarvestArgs) {
     let politeness = |politeness: &mut Politeness| {
         if let Some(delay) = args.delay {
             politeness.min = delay.min;

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
         Harvest::open(&harvest_args(args, &format!("*.test={address}"))?, &declared.into_changes())?;
     mark(&args.dir)?;
     harvest.start(false)?;
-    let outcome = harvest.run(&Until { done: true, ..Until::default() })?;
+    let outcome = harvest.run(&Until { done: true, ..Until::default() }, None)?;
     summarise(&outcome, &args.dir, args.json)?;
     if args.json {
         return Ok(());

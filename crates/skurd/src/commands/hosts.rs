@@ -1,14 +1,13 @@
 //! `skurd hosts`: who has URLs, and when each can next be asked.
 
-use std::io::Write;
-
 use anyhow::Result;
-use frontier::HostRow;
-use serde_json::{Value, json};
+use policy::time::Span;
 
+use super::listing::Listing;
+use crate::api::{Ask, HostItem};
 use crate::args::HostsArgs;
-use crate::output::{Column, Table, left, right, text_or_dash, time_json, time_text};
-use crate::session::{PAGE_ROWS, Session, note, stdout};
+use crate::output::{Column, left, right, text_or_dash};
+use crate::session::note;
 
 const COLUMNS: [Column; 8] = [
     left("host"),
@@ -22,27 +21,9 @@ const COLUMNS: [Column; 8] = [
 ];
 
 pub(crate) fn run(args: &HostsArgs) -> Result<()> {
-    let session = Session::open(&args.data.dir)?;
-    let mut out = stdout();
-    let mut table = Table::new(&COLUMNS);
-    let mut left = args.limit.unwrap_or(u64::MAX);
-    let (mut rest, mut found) = (None, false);
-    while left > 0 {
-        let (rows, next) = session.wait(session.frontier.hosts(rest, PAGE_ROWS))?;
-        let wanted = rows.into_iter().filter(|row| !args.busy || !row.in_flight.is_empty());
-        let rows: Vec<HostRow> = wanted.take(usize::try_from(left).unwrap_or(usize::MAX)).collect();
-        left -= u64::try_from(rows.len()).unwrap_or(left).min(left);
-        found |= !rows.is_empty();
-        match args.json {
-            true => rows.iter().try_for_each(|row| writeln!(out, "{}", object(row)))?,
-            false => table.page(&mut out, &rows.iter().map(cells).collect::<Vec<_>>())?,
-        }
-        match next {
-            Some(next) => rest = Some(next),
-            None => break,
-        }
-    }
-    out.flush()?;
+    let query = vec![("busy", args.busy.to_string())];
+    let listing = Listing { path: "hosts", query, limit: args.limit, json: args.json, columns: &COLUMNS };
+    let found = listing.print(&Ask::open(&args.data.dir)?, cells)?;
     match (found || args.json, args.busy) {
         (true, _) => Ok(()),
         (false, true) => note("no host is being asked just now"),
@@ -50,28 +31,19 @@ pub(crate) fn run(args: &HostsArgs) -> Result<()> {
     }
 }
 
-pub(crate) fn object(row: &HostRow) -> Value {
-    json!({
-        "host": row.host,
-        "group": row.group,
-        "next": time_json(row.next),
-        "in_flight": row.in_flight,
-        "busy_until": time_json(row.busy_until),
-        "response_ms": row.response_time.0,
-        "backoff_until": time_json(row.backoff_until),
-        "failures": row.failures,
-    })
-}
-
-fn cells(row: &HostRow) -> Vec<String> {
+fn cells(item: &HostItem) -> Vec<String> {
+    let waits = match item.paused {
+        true => "(paused)".to_owned(),
+        false => text_or_dash(item.backoff_until.as_deref()),
+    };
     vec![
-        row.host.clone(),
-        text_or_dash(row.group.as_deref()),
-        time_text(row.next),
-        row.in_flight.len().to_string(),
-        time_text(row.busy_until),
-        row.response_time.to_string(),
-        time_text(row.backoff_until),
-        row.failures.to_string(),
+        item.host.clone(),
+        text_or_dash(item.group.as_deref()),
+        text_or_dash(item.next.as_deref()),
+        item.in_flight.len().to_string(),
+        text_or_dash(item.busy_until.as_deref()),
+        Span(item.response_ms).to_string(),
+        waits,
+        item.failures.to_string(),
     ]
 }

@@ -6,7 +6,8 @@ use policy::catalog::{Catalog, Change};
 use policy::model::Seed;
 use serde_json::json;
 
-use super::declared::{Kind, declare};
+use super::declared::declare;
+use crate::api::Kind;
 use crate::args::ImportArgs;
 use crate::config;
 use crate::hint::unknown;

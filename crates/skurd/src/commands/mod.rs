@@ -9,8 +9,10 @@ mod demo;
 mod hosts;
 mod import;
 mod index;
+mod listing;
 mod queue;
 mod report;
+mod serve;
 mod simulate;
 mod start;
 mod store;
@@ -25,6 +27,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
     match args.command {
         Command::Demo(args) => demo::run(&args),
         Command::Crawl(args) => crawl::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Captures(args) => captures::run(&args),
         Command::Cdx(CdxCommand::Export(args)) => archive::export(&args),
         Command::Warc(WarcCommand::Check { files, json }) => archive::check(&files, json),

@@ -42,6 +42,25 @@ pub(crate) struct Counts {
     stopped: bool,
 }
 
+/// The figures without the names behind them: cheap to take once a second.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Glance {
+    pub(crate) harvests: u64,
+    pub(crate) pages: u64,
+    pub(crate) unchanged: u64,
+    pub(crate) bytes: u64,
+    pub(crate) captures: u64,
+    pub(crate) on_time: u64,
+    pub(crate) timed: u64,
+    pub(crate) added: u64,
+    pub(crate) statuses: BTreeMap<u16, u64>,
+    pub(crate) errors: BTreeMap<&'static str, u64>,
+    pub(crate) hosts: usize,
+    pub(crate) queued: u64,
+    pub(crate) queue_is_longer: bool,
+    pub(crate) in_flight: usize,
+}
+
 impl Figures {
     pub(crate) fn new(frontier: &Frontier) -> Figures {
         let on_time = frontier.peek_catalog(|catalog| catalog.settings().on_time);
@@ -68,6 +87,26 @@ impl Figures {
 
     pub(crate) fn now(&self) -> Counts {
         self.counts.lock().clone()
+    }
+
+    pub(crate) fn glance(&self) -> Glance {
+        let counts = self.counts.lock();
+        Glance {
+            harvests: counts.harvests,
+            pages: counts.pages,
+            unchanged: counts.unchanged,
+            bytes: counts.bytes,
+            captures: counts.captures,
+            on_time: counts.on_time,
+            timed: counts.timed,
+            added: counts.added,
+            statuses: counts.statuses.clone(),
+            errors: counts.errors.clone(),
+            hosts: counts.hosts.len(),
+            queued: counts.queued.max(0).unsigned_abs(),
+            queue_is_longer: counts.queue_is_longer,
+            in_flight: counts.in_flight,
+        }
     }
 
     pub(crate) fn add(&self, harvested: &Harvested<'_>) {

@@ -8,3 +8,4 @@ mod tell;
 
 pub(crate) use run::{Harvest, Until};
 pub(crate) use summary::summarise;
+pub(crate) use tell::harvest_json;

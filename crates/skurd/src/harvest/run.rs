@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use frontier::ports::Clock;
-use frontier::{End, Frontier, Harvester, Started, Tally, Target};
+use frontier::{End, Frontier, Harvester, Started, Tally, Target, Witness};
 use net::dns::Overrides;
 use net::warc::Compression;
 use policy::catalog::Change;
+use policy::model::Settings;
 use policy::time::{Span, Time};
 use store::{Options, Store};
 use tokio::runtime::{Builder, Runtime};
@@ -23,6 +24,7 @@ use super::indexing::{keep_current, to_rest};
 use super::tell::Teller;
 use crate::args::{HarvestArgs, WarcArg};
 use crate::clock::SystemClock;
+use crate::config::counted;
 use crate::hint::hinted;
 use crate::session::note;
 use crate::wire::{self, Identity, WarcArchive, WireFetcher, WireSettings};
@@ -38,6 +40,7 @@ pub(crate) struct Harvest {
     pub(crate) archive: Arc<WarcArchive>,
     workers: usize,
     json: bool,
+    pub(crate) figures: Arc<Figures>,
 }
 
 /// When to end.
@@ -61,23 +64,22 @@ pub(crate) struct Outcome {
 impl Harvest {
     /// Opens the data directory and declares `changes`. Nothing is fetched yet.
     pub(crate) fn open(args: &HarvestArgs, changes: &[Change]) -> Result<Harvest> {
-        let settings = changes.iter().rev().find_map(|change| match change {
+        let given = changes.iter().rev().find_map(|change| match change {
             Change::PutSettings(settings) => Some(settings.as_ref().clone()),
             _ => None,
         });
-        let settings = settings.unwrap_or_default();
-        let identity = Identity::new(&settings, args.user_agent.as_deref(), args.contact.as_deref());
-        if !identity.is_reachable() && args.allow_net.is_empty() {
-            return Err(hinted(
-                "who harvests must be reachable for those who are harvested",
-                "--contact https://your.site/bot, or `contact` in the settings of the config; without it, only networks of --allow-net are asked",
-            ));
-        }
+        // Before anything is made on disk.
+        given.as_ref().map(|settings| identity(settings, args)).transpose()?;
         let runtime = Builder::new_multi_thread().enable_all().thread_name("skurd").build()?;
         let dir = &args.data.dir;
         let store = Store::open(dir, &Options::default())?;
         let seed = SystemClock.now().0.unsigned_abs() ^ (u64::from(std::process::id()) << 44);
         let frontier = Arc::new(Frontier::new(store, Arc::new(SystemClock), seed));
+        let settings = match given {
+            Some(settings) => settings,
+            None => runtime.block_on(frontier.with_catalog(|catalog| catalog.settings().clone()))?,
+        };
+        let identity = identity(&settings, args)?;
         let certificates = settings.certificates;
         let settings = WireSettings {
             certificates,
@@ -105,9 +107,16 @@ impl Harvest {
                     recovered.bytes_cut
                 ))?;
             }
+            let paused = frontier.paused().await?.len();
+            if paused > 0 {
+                let told = counted(paused, "pause");
+                note(&format!("{told} in effect: `skurd serve` shows them at /api/v1/pauses, and resumes them"))?;
+            }
             anyhow::Ok(())
         })?;
+        let figures = Arc::new(Figures::new(&frontier));
         Ok(Harvest {
+            figures,
             runtime,
             frontier,
             fetcher,
@@ -138,11 +147,11 @@ impl Harvest {
         })
     }
 
-    /// Harvests until its end, or until a signal asks it to stop.
-    pub(crate) fn run(self, until: &Until) -> Result<Outcome> {
+    /// Harvests until its end, or until a signal asks it to stop. The audience hears of every harvest.
+    pub(crate) fn run(self, until: &Until, audience: Option<Arc<dyn Witness>>) -> Result<Outcome> {
         let began = SystemClock.now();
-        let figures = Arc::new(Figures::new(&self.frontier));
-        let teller = Arc::new(Teller::new(Arc::clone(&figures), self.json));
+        let figures = Arc::clone(&self.figures);
+        let teller = Arc::new(Teller::new(Arc::clone(&figures), self.json, audience));
         let harvester = Harvester {
             frontier: Arc::clone(&self.frontier),
             fetcher: Arc::clone(&self.fetcher),
@@ -171,6 +180,18 @@ impl Harvest {
         self.runtime.block_on(self.frontier.store().sync())?;
         Ok(Outcome { figures, tally, began, ended: SystemClock.now(), interrupted })
     }
+}
+
+/// Who asks; refused if nobody could reach them.
+fn identity(settings: &Settings, args: &HarvestArgs) -> Result<Identity> {
+    let identity = Identity::new(settings, args.user_agent.as_deref(), args.contact.as_deref());
+    if !identity.is_reachable() && args.allow_net.is_empty() {
+        return Err(hinted(
+            "who harvests must be reachable for those who are harvested",
+            "--contact https://your.site/bot, or `contact` in the settings of the config; without it, only networks of --allow-net are asked",
+        ));
+    }
+    Ok(identity)
 }
 
 /// Passes on a signal, or that the time is up; ends itself only at a second signal, with which the harvest is dropped as it is.

@@ -21,6 +21,8 @@ pub(crate) struct Teller {
     figures: Arc<Figures>,
     manner: Manner,
     state: Mutex<State>,
+    /// Who else hears of it.
+    audience: Option<Arc<dyn Witness>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +39,7 @@ struct State {
 }
 
 impl Teller {
-    pub(crate) fn new(figures: Arc<Figures>, json: bool) -> Teller {
+    pub(crate) fn new(figures: Arc<Figures>, json: bool, audience: Option<Arc<dyn Witness>>) -> Teller {
         let manner = match (json, std::io::stderr().is_terminal()) {
             (true, _) => Manner::Json,
             (false, true) => Manner::Terminal,
@@ -45,7 +47,7 @@ impl Teller {
         };
         let told_at = SystemClock.now();
         let state = State { told_at, told: Counts::default(), line_is_open: false };
-        Teller { figures, manner, state: Mutex::new(state) }
+        Teller { figures, manner, state: Mutex::new(state), audience }
     }
 
     /// Leaves the moving line.
@@ -86,6 +88,9 @@ impl Teller {
 impl Witness for Teller {
     fn harvested(&self, harvested: &Harvested<'_>) {
         self.figures.add(harvested);
+        if let Some(audience) = &self.audience {
+            audience.harvested(harvested);
+        }
         let Harvested { order, report, .. } = harvested;
         match &report.problem {
             Some(problem) => tracing::info!(url = order.url.as_str(), problem),
@@ -138,7 +143,7 @@ fn progress_json(counts: &Counts, before: &Counts, passed: Span) -> Value {
     })
 }
 
-fn harvest_json(harvested: &Harvested<'_>) -> Value {
+pub(crate) fn harvest_json(harvested: &Harvested<'_>) -> Value {
     let Harvested { order, report, captures, summary } = harvested;
     let capture = captures.iter().rev().find(|(_, capture)| capture.url == order.url.as_str());
     let (status, digest, unchanged) = match &report.result {

@@ -12,10 +12,6 @@ pub(crate) fn time_json(time: Option<Time>) -> Value {
     time.map_or(Value::Null, |time| Value::from(time.to_string()))
 }
 
-pub(crate) fn time_text(time: Option<Time>) -> String {
-    time.map_or_else(|| "–".to_owned(), |time| time.to_string())
-}
-
 pub(crate) fn text_or_dash(text: Option<&str>) -> String {
     text.unwrap_or("–").to_owned()
 }

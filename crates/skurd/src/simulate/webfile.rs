@@ -69,7 +69,12 @@ static LINK: Table = Table {
 
 pub(crate) fn load(path: &Path, rules: &UrlRules) -> Result<Web> {
     let bytes = read_bounded(path, CONFIG_BYTES_MAX)?;
-    Ok(Web::new(parse(&path.display().to_string(), &bytes, rules)?))
+    Ok(read(&path.display().to_string(), &bytes, rules)?)
+}
+
+/// Reads a web; `file` is what messages call it.
+pub(crate) fn read(file: &str, bytes: &[u8], rules: &UrlRules) -> Result<Web, ConfigError> {
+    Ok(Web::new(parse(file, bytes, rules)?))
 }
 
 fn parse(file: &str, bytes: &[u8], rules: &UrlRules) -> Result<Vec<Page>, ConfigError> {

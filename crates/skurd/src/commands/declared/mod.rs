@@ -1,23 +1,23 @@
 //! `skurd seed|profile|collection|host-group`: live changes to what is declared, thing by thing.
 
 mod add;
-mod kind;
-mod render;
+mod cells;
 
 use std::io::Write;
 
 use anyhow::Result;
+use axum::http::Method;
 use policy::catalog::Change;
+use serde_json::Value;
 
+use super::listing::Listing;
+use crate::api::{Ask, Deleted, Kind, Question, Switched, render, segment};
 use crate::args::{
     CollectionCommand, DataDir, GroupCommand, NamesArgs, ProfileCommand, SameCommand, SeedCommand,
     SwitchedCommand,
 };
 use crate::config::counted;
-use crate::output::Table;
 use crate::session::{Session, note, stdout};
-
-pub(crate) use kind::Kind;
 
 pub(crate) fn seed(command: SeedCommand) -> Result<()> {
     match command {
@@ -64,40 +64,22 @@ fn same(kind: Kind, command: &SameCommand) -> Result<()> {
 }
 
 fn list(kind: Kind, data: &DataDir, as_json: bool) -> Result<()> {
-    let session = Session::open(&data.dir)?;
-    let mut out = stdout();
-    let printed = session.look(|catalog| -> Result<bool> {
-        let mut names = kind.names(catalog);
-        names.sort_unstable();
-        let mut table = Table::new(kind.columns());
-        for page in names.chunks(crate::session::PAGE_ROWS) {
-            match as_json {
-                true => {
-                    for name in page {
-                        writeln!(out, "{}", render::json(catalog, kind, name))?;
-                    }
-                }
-                false => {
-                    let rows: Vec<_> = page.iter().map(|name| render::row(catalog, kind, name)).collect();
-                    table.page(&mut out, &rows)?;
-                }
-            }
-        }
-        Ok(!names.is_empty())
-    })??;
-    out.flush()?;
-    match printed || as_json {
+    let ask = Ask::open(&data.dir)?;
+    let profiles = match kind {
+        Kind::Collection if !as_json => cells::profiles_by_collection(&ask)?,
+        _ => Default::default(),
+    };
+    let (query, columns) = (Vec::new(), kind.columns());
+    let listing = Listing { path: kind.path(), query, limit: None, json: as_json, columns };
+    let found = listing.print(&ask, |thing: &Value| cells::of(kind, thing, &profiles))?;
+    match found || as_json {
         true => Ok(()),
         false => note(&format!("no {kind} is declared: `skurd {} add` adds one", kind.command())),
     }
 }
 
 fn show(kind: Kind, data: &DataDir, name: &str, as_json: bool) -> Result<()> {
-    let session = Session::open(&data.dir)?;
-    let thing = session.look(|catalog| {
-        let name = kind.resolve(catalog, name)?;
-        anyhow::Ok(render::json(catalog, kind, &name))
-    })??;
+    let thing = thing(&Ask::open(&data.dir)?, kind, name)?;
     let mut out = stdout();
     match as_json {
         true => writeln!(out, "{thing}")?,
@@ -106,43 +88,51 @@ fn show(kind: Kind, data: &DataDir, name: &str, as_json: bool) -> Result<()> {
     Ok(out.flush()?)
 }
 
+fn thing(ask: &Ask, kind: Kind, name: &str) -> Result<Value> {
+    ask.ask(&Question::get(&path(kind, name), Vec::new()))
+}
+
+fn path(kind: Kind, name: &str) -> String {
+    format!("{}/{}", kind.path(), segment(name))
+}
+
+/// All of them are there: nothing is done by halves.
+fn all_there(ask: &Ask, kind: Kind, names: &[String]) -> Result<()> {
+    names.iter().try_for_each(|name| thing(ask, kind, name).map(drop))
+}
+
 fn switch(kind: Kind, args: &NamesArgs, active: bool) -> Result<()> {
-    let session = Session::open(&args.data.dir)?;
-    let state = if active { "active" } else { "switched off" };
-    let mut changes = Vec::new();
+    let ask = Ask::open(&args.data.dir)?;
+    all_there(&ask, kind, &args.names)?;
+    let (verb, state) = if active { ("enable", "active") } else { ("disable", "switched off") };
     let mut told = Vec::new();
     for name in &args.names {
-        let (name, change) = session.look(|catalog| {
-            let name = kind.resolve(catalog, name)?;
-            let change = kind.switch(catalog, &name, active);
-            anyhow::Ok((name, change))
-        })??;
-        let already = if change.is_none() { " already" } else { "" };
+        let question = Question::new(Method::POST, &format!("{}/{verb}", path(kind, name)));
+        let Switched { name, changed, .. } = ask.ask(&question)?;
+        let already = if changed { "" } else { " already" };
         told.push(format!("{kind} {name} is {state}{already}"));
-        changes.extend(change);
     }
-    declare(&session, &changes)?;
     print_lines(&told)
 }
 
 fn delete(kind: Kind, args: &NamesArgs, sweep: bool) -> Result<()> {
-    let session = Session::open(&args.data.dir)?;
-    let mut names: Vec<String> = Vec::new();
-    for name in &args.names {
-        names.push(session.look(|catalog| kind.resolve(catalog, name))??);
-    }
+    let ask = Ask::open(&args.data.dir)?;
+    all_there(&ask, kind, &args.names)?;
+    let mut names = args.names.clone();
     names.dedup();
-    let changes: Vec<Change> = names.iter().map(|name| kind.deletion(name)).collect();
-    declare(&session, &changes)?;
-    let mut told: Vec<String> = names.iter().map(|name| format!("{kind} {name} is deleted")).collect();
-    for name in &names {
-        told.extend(session.look(|catalog| kind.left_dangling(catalog, name))?);
+    let (mut told, mut dangling, mut swept) = (Vec::new(), Vec::new(), 0);
+    for (place, name) in names.iter().enumerate() {
+        let mut question = Question::new(Method::DELETE, &path(kind, name));
+        // Once, after all of them.
+        question.query.push(("sweep", (sweep && place + 1 == names.len()).to_string()));
+        let deleted: Deleted = ask.ask(&question)?;
+        told.push(format!("{kind} {} is deleted", deleted.name));
+        dangling.extend(deleted.left_dangling);
+        swept += deleted.swept.unwrap_or_default();
     }
+    told.extend(dangling);
     match (sweep, kind) {
-        (true, _) => {
-            let removed = session.wait(session.frontier.sweep_deleted())?;
-            told.push(format!("{} removed from the queue", counted(removed, "URL")));
-        }
+        (true, _) => told.push(format!("{} removed from the queue", counted(swept, "URL"))),
         (false, Kind::Group) => {}
         (false, _) => told.push(LAZY.to_owned()),
     }

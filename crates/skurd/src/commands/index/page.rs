@@ -12,7 +12,7 @@ use super::text::{self, json_line};
 use crate::args::PageArgs;
 use crate::config::excerpt;
 use crate::hint::hinted;
-use crate::output::{Column, left, number_or_dash, time_json, time_text};
+use crate::output::{Column, left, number_or_dash, time_json};
 use crate::session::stdout;
 
 const INLINK_COLUMNS: [Column; 4] = [left("first seen"), left("last seen"), left("from"), left("anchor")];
@@ -58,8 +58,8 @@ fn show(args: &PageArgs, uri: &Uri, facts: &PageFacts) -> Result<()> {
     writeln!(out, "  outlinks    {}", number_or_dash(facts.outlinks))?;
     writeln!(out, "  score       {}", facts.score)?;
     writeln!(out, "  domain      {}", text::domain(uri.domain()))?;
-    writeln!(out, "  first seen  {}", time_text(facts.first_seen))?;
-    writeln!(out, "  last seen   {}", time_text(facts.last_seen))?;
+    writeln!(out, "  first seen  {}", number_or_dash(facts.first_seen))?;
+    writeln!(out, "  last seen   {}", number_or_dash(facts.last_seen))?;
     writeln!(out, "next: --inlinks lists the links to it, --outlinks those from it")?;
     Ok(out.flush()?)
 }
@@ -83,8 +83,8 @@ fn inlinks(opened: &Opened, args: &PageArgs, uri: &Uri) -> Result<()> {
         columns: &INLINK_COLUMNS,
         cells: |link: &Inlink| {
             vec![
-                time_text(Some(link.first_seen)),
-                time_text(Some(link.last_seen)),
+                link.first_seen.to_string(),
+                link.last_seen.to_string(),
                 link.source.to_url(),
                 text::cell(&link.anchor),
             ]

@@ -1,50 +1,66 @@
 //! F32: what went wrong, by kind and domain.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::io::Write;
 
-use anyhow::Result;
+use axum::extract::State;
+use axum::response::Response;
 use frontier::DomainRow;
 use frontier::schema::{ErrorKind, Traffic};
 use policy::time::Time;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
+use super::domains::by_domain;
 use super::timeline::{Timeline, drawn};
-use super::{Row, draw, open, print, since};
-use crate::args::ReportArgs;
-use crate::output::{Column, left, percent_text, right};
+use super::{Asked, Format, Report, drawing, limit, rows, since};
+use crate::api::{Answer, App, Query};
 use crate::plot::{PALETTE, Series, Shape};
-use crate::session::{note, stdout};
-
-const COLUMNS: [Column; 4] = [left("kind"), right("count"), right("of requests"), left("domain")];
 
 /// Kinds drawn with a colour of their own.
 const KINDS_MAX: usize = 8;
 
-pub(super) fn run(args: &ReportArgs) -> Result<()> {
-    let session = open(&args.data)?;
-    let (since, now) = (since(&session, args), session.frontier.now());
-    let rows = session.wait(session.frontier.traffic(since))?;
-    let mut sums: BTreeMap<&str, Traffic> = BTreeMap::new();
-    for row in &rows {
-        sums.entry(&row.domain).or_default().merge(&row.traffic);
-    }
-    let of_domain = |(domain, sum): (&&str, &Traffic)| -> Vec<(u64, Row)> {
-        kinds(sum)
-            .into_iter()
-            .map(|(kind, count)| (count, line(domain, &kind, count, sum.requests)))
-            .collect()
-    };
-    let mut lines: Vec<(u64, Row)> = sums.iter().flat_map(of_domain).collect();
-    lines.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-    let is_empty = lines.is_empty();
-    let mut out = stdout();
-    print(&mut out, &COLUMNS, lines.into_iter().map(|(_, row)| row).collect(), &args.print)?;
-    out.flush()?;
-    if is_empty && !args.print.json {
-        note(&format!("nothing went wrong since {since}"))?;
-    }
-    draw(&args.print, || plot(&rows, since, now))
+/// What went wrong with a domain, and how often.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub(crate) struct ErrorItem {
+    /// `dns`, `connect`, `timeout`, `broken`, `robots`, or a status like `http 404`.
+    pub(crate) kind: String,
+    pub(crate) count: u64,
+    /// All requests to the domain.
+    pub(crate) requests: u64,
+    pub(crate) domain: String,
+}
+
+/// Report failed requests and error statuses by kind and domain
+///
+/// The drawing shows errors over time by kind.
+#[utoipa::path(
+    get,
+    path = "/api/v1/reports/errors",
+    operation_id = "report_errors",
+    tag = "reports",
+    params(Asked),
+    responses((status = 200, content((Report<ErrorItem> = "application/json"), (String = "image/svg+xml")))),
+)]
+pub(super) async fn report(State(app): State<App>, Query(asked): Query<Asked>) -> Answer<Response> {
+    let limit = limit(asked.limit)?;
+    let (since, now) = since(&app, asked.since.as_deref())?;
+    app.heavy(async move |app| {
+        let traffic = app.frontier.traffic(since).await?;
+        if asked.format == Format::Svg {
+            return Ok(drawing(plot(&traffic, since, now)));
+        }
+        let sums = by_domain(&traffic);
+        let mut items: Vec<ErrorItem> = sums.iter().flat_map(|(domain, sum)| items(domain, sum)).collect();
+        items.sort_by_key(|item| Reverse(item.count));
+        Ok(rows(&Report::new(since, items, limit)))
+    })
+    .await
+}
+
+fn items(domain: &str, sum: &Traffic) -> Vec<ErrorItem> {
+    let item = |(kind, count)| ErrorItem { kind, count, requests: sum.requests, domain: domain.to_owned() };
+    kinds(sum).into_iter().map(item).collect()
 }
 
 /// Error statuses and what kept an answer from coming.
@@ -61,15 +77,6 @@ fn word(kind: ErrorKind) -> &'static str {
         ErrorKind::Timeout => "timeout",
         ErrorKind::Broken => "broken",
         ErrorKind::Robots => "robots",
-    }
-}
-
-#[allow(clippy::cast_precision_loss, reason = "a share, shown with one decimal")]
-fn line(domain: &str, kind: &str, count: u64, requests: u64) -> Row {
-    let share = if requests == 0 { "–".to_owned() } else { percent_text(count as f64 / requests as f64) };
-    Row {
-        object: json!({ "kind": kind, "count": count, "requests": requests, "domain": domain }),
-        cells: vec![kind.to_owned(), count.to_string(), share, domain.to_owned()],
     }
 }
 

@@ -30,11 +30,29 @@ impl fmt::Display for Kind {
 }
 
 impl Kind {
+    /// As paths of the API write it.
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Kind::Seed => "seeds",
+            Kind::Profile => "profiles",
+            Kind::Collection => "collections",
+            Kind::Group => "host-groups",
+        }
+    }
+
+    /// Its section of the config file.
+    pub(crate) fn section(self) -> &'static str {
+        match self {
+            Kind::Group => "host_groups",
+            kind => kind.path(),
+        }
+    }
+
     pub(crate) fn command(self) -> String {
         self.to_string().replace(' ', "-")
     }
 
-    pub(super) fn columns(self) -> &'static [Column] {
+    pub(crate) fn columns(self) -> &'static [Column] {
         match self {
             Kind::Seed => const { &[left("name"), left("active"), left("profiles"), left("url")] },
             Kind::Profile => {
@@ -94,7 +112,7 @@ impl Kind {
     }
 
     /// The change that switches it; none if it is so already.
-    pub(super) fn switch(self, catalog: &Catalog, name: &str, active: bool) -> Option<Change> {
+    pub(crate) fn switch(self, catalog: &Catalog, name: &str, active: bool) -> Option<Change> {
         match self {
             Kind::Seed => {
                 let mut seed = catalog.seed(name).filter(|entry| entry.seed.active != active)?.seed.clone();
@@ -126,7 +144,7 @@ impl Kind {
     }
 
     /// What still names the thing that is gone, in a sentence.
-    pub(super) fn left_dangling(self, catalog: &Catalog, name: &str) -> Option<String> {
+    pub(crate) fn left_dangling(self, catalog: &Catalog, name: &str) -> Option<String> {
         let (number, who) = match self {
             Kind::Profile => (catalog.seeds_of_profile(name).count(), "seed"),
             Kind::Collection => (catalog.profiles_of_collection(name).count(), "profile"),

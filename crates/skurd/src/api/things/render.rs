@@ -3,14 +3,15 @@
 use std::io::{self, Write};
 
 use policy::catalog::Catalog;
-use policy::model::{Collection, HostGroup, Limits, Politeness, Profile, RobotsPolicy, Seed};
+use policy::model::{
+    BadCertificates, Collection, HostGroup, Limits, Politeness, Profile, RobotsPolicy, Seed, Settings,
+};
 use policy::scope::{Pattern, Scope, Within};
 use policy::time::Span;
 use serde_json::{Map, Value, json};
 
 use super::Kind;
 use crate::config::{print_duration, print_size};
-use crate::output::{number_or_dash, text_or_dash};
 
 /// What the config file would say of it; null if it is not there.
 pub(crate) fn json(catalog: &Catalog, kind: Kind, name: &str) -> Value {
@@ -23,51 +24,11 @@ pub(crate) fn json(catalog: &Catalog, kind: Kind, name: &str) -> Value {
     .unwrap_or_default()
 }
 
-/// The cells of [`Kind::columns`].
-pub(crate) fn row(catalog: &Catalog, kind: Kind, name: &str) -> Vec<String> {
-    let row = match kind {
-        Kind::Seed => catalog.seed(name).map(|entry| {
-            let seed = &entry.seed;
-            vec![seed.name.clone(), yes(seed.active), seed.profiles.join(", "), seed.url.clone()]
-        }),
-        Kind::Profile => catalog.profile(name).map(profile_row),
-        Kind::Collection => catalog.collection(name).map(|found| {
-            let profiles = catalog.profiles_of_collection(name).count().to_string();
-            vec![found.name.clone(), yes(found.active), profiles, text_or_dash(found.warc_prefix.as_deref())]
-        }),
-        Kind::Group => catalog.group(name).map(|found| {
-            let Politeness { min, max, parallel, .. } = found.politeness;
-            let delay = format!("{}..{}", print_duration(min), print_duration(max));
-            vec![found.name.clone(), parallel.to_string(), delay, found.hosts.join(", ")]
-        }),
-    };
-    row.unwrap_or_default()
-}
-
-fn profile_row(profile: &Profile) -> Vec<String> {
-    vec![
-        profile.name.clone(),
-        yes(profile.active),
-        profile.collection.clone(),
-        print_duration(profile.every),
-        within(profile.scope.within).to_owned(),
-        number_or_dash(profile.scope.max_depth),
-        profile.scope.off_domain_hops.to_string(),
-        number_or_dash(profile.length),
-        number_or_dash(profile.ttl.map(print_duration)),
-        match &profile.robots {
-            RobotsPolicy::Obey => "obey".to_owned(),
-            RobotsPolicy::Ignore => "ignore".to_owned(),
-            RobotsPolicy::ObeyAs(agent) => format!("as {agent}"),
-        },
-    ]
-}
-
-fn seed(seed: &Seed) -> Value {
+pub(crate) fn seed(seed: &Seed) -> Value {
     json!({ "name": seed.name, "url": seed.url, "active": seed.active, "profiles": seed.profiles })
 }
 
-fn collection(found: &Collection) -> Value {
+pub(crate) fn collection(found: &Collection) -> Value {
     let headers: Map<String, Value> =
         found.headers.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
     let cookies: Vec<Value> = found
@@ -86,7 +47,7 @@ fn collection(found: &Collection) -> Value {
     })
 }
 
-fn profile(profile: &Profile) -> Value {
+pub(crate) fn profile(profile: &Profile) -> Value {
     json!({
         "name": profile.name,
         "active": profile.active,
@@ -142,12 +103,31 @@ fn limits(limits: &Limits) -> Value {
     })
 }
 
-fn group(group: &HostGroup) -> Value {
-    let Politeness { factor, min, max, parallel } = group.politeness;
-    let politeness = json!({
-        "factor": factor, "min": print_duration(min), "max": print_duration(max), "parallel": parallel,
-    });
-    json!({ "name": group.name, "hosts": group.hosts, "politeness": politeness })
+pub(crate) fn group(group: &HostGroup) -> Value {
+    json!({ "name": group.name, "hosts": group.hosts, "politeness": politeness(&group.politeness) })
+}
+
+pub(crate) fn settings(settings: &Settings) -> Value {
+    json!({
+        "recheck": print_duration(settings.recheck),
+        "lease": print_duration(settings.lease),
+        "on_time": print_duration(settings.on_time),
+        "session_ids": settings.session_ids,
+        "user_agent": settings.user_agent,
+        "contact": settings.contact,
+        "certificates": match settings.certificates {
+            BadCertificates::Accept => "accept",
+            BadCertificates::Refuse => "refuse",
+        },
+        "politeness": politeness(&settings.politeness),
+    })
+}
+
+fn politeness(politeness: &Politeness) -> Value {
+    let Politeness { factor, min, max, parallel } = politeness;
+    json!({
+        "factor": factor, "min": print_duration(*min), "max": print_duration(*max), "parallel": parallel,
+    })
 }
 
 fn optional(span: Option<Span>) -> Option<String> {

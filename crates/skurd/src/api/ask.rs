@@ -1,0 +1,188 @@
+//! How commands ask the API.
+//!
+//! A data directory that is free is opened, and its API is asked without a network in between; one that a server has is reached over
+//! loopback, with the key that only its owner can read. The command does not see the difference.
+
+mod wire;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow};
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::{Method, Request, StatusCode, header};
+use frontier::Frontier;
+use http_body_util::{BodyExt, Limited};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use store::{OpenError, Options, Store};
+use tokio::runtime::{Builder, Runtime};
+use tower::ServiceExt;
+use url::form_urlencoded;
+
+use super::{App, Problem, router, routes};
+use crate::harvest::figures::Figures;
+use crate::serve::{Live, Notice};
+use crate::session::{explain, frontier_of};
+
+/// The largest answer that is taken in.
+const ANSWER_BYTES_MAX: usize = 512 << 20;
+
+/// The API of a data directory.
+pub(crate) struct Ask {
+    way: Way,
+    runtime: Runtime,
+}
+
+enum Way {
+    /// In this process.
+    Here(Router),
+    /// At the server that has the directory.
+    There(Notice),
+}
+
+/// A question.
+pub(crate) struct Question<'a> {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) query: Vec<(&'a str, String)>,
+    /// Only if there is nothing yet at the path.
+    pub(crate) only_new: bool,
+    pub(crate) body: Option<Value>,
+}
+
+impl<'a> Question<'a> {
+    pub(crate) fn get(path: &str, query: Vec<(&'a str, String)>) -> Question<'a> {
+        Question { query, ..Question::new(Method::GET, path) }
+    }
+
+    pub(crate) fn new(method: Method, path: &str) -> Question<'a> {
+        Question { method, path: format!("/api/v1/{path}"), query: Vec::new(), only_new: false, body: None }
+    }
+
+    pub(crate) fn body(mut self, body: Value) -> Question<'a> {
+        self.body = Some(body);
+        self
+    }
+
+    fn request(&self) -> Result<Request<Body>> {
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.query).finish();
+        let target = if query.is_empty() { self.path.clone() } else { format!("{}?{query}", self.path) };
+        let mut request = Request::builder().method(&self.method).uri(target);
+        if self.only_new {
+            request = request.header(header::IF_NONE_MATCH, "*");
+        }
+        let body = match &self.body {
+            Some(body) => {
+                request = request.header(header::CONTENT_TYPE, "application/json");
+                Body::from(body.to_string())
+            }
+            None => Body::empty(),
+        };
+        Ok(request.body(body)?)
+    }
+}
+
+impl Ask {
+    /// For commands that look: a directory without a store is an error.
+    pub(crate) fn open(dir: &Path) -> Result<Ask> {
+        Ask::of(dir, Store::open_existing(dir, &Options::default()))
+    }
+
+    /// For commands that declare: makes the store if it is not there.
+    pub(crate) fn create(dir: &Path) -> Result<Ask> {
+        Ask::of(dir, Store::open(dir, &Options::default()))
+    }
+
+    fn of(dir: &Path, opened: Result<Store, OpenError>) -> Result<Ask> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let way = match opened {
+            Ok(store) => Way::Here(here(frontier_of(store), dir)),
+            Err(error @ OpenError::InUse { .. }) => match Notice::read(dir) {
+                Some(notice) if runtime.block_on(wire::answers(&notice)) => Way::There(notice),
+                _ => return Err(explain(dir, error)),
+            },
+            Err(error) => return Err(explain(dir, error)),
+        };
+        Ok(Ask { way, runtime })
+    }
+
+    /// Asks, and gives the answer as it came; a problem is an error.
+    pub(crate) fn raw(&self, question: &Question<'_>) -> Result<Bytes> {
+        let request = question.request()?;
+        self.runtime.block_on(async {
+            let (status, bytes) = match &self.way {
+                Way::Here(router) => {
+                    let response = router.clone().oneshot(request).await?;
+                    (response.status(), whole(response.into_body()).await?)
+                }
+                Way::There(notice) => {
+                    let response = wire::send(notice, request).await;
+                    let response = response
+                        .with_context(|| format!("the server at {} does not answer", notice.address))?;
+                    (response.status(), whole(Body::new(response.into_body())).await?)
+                }
+            };
+            if status.is_success() { Ok(bytes) } else { Err(failed(status, &bytes)) }
+        })
+    }
+
+    pub(crate) fn ask<T: DeserializeOwned>(&self, question: &Question<'_>) -> Result<T> {
+        let bytes = self.raw(question)?;
+        serde_json::from_slice(&bytes)
+            .context("the answer of the server is not understood: is it another version?")
+    }
+
+    /// All pages of a list, as they come; ends when `take` has enough.
+    pub(crate) fn pages(
+        &self,
+        path: &str,
+        mut query: Vec<(&str, String)>,
+        mut take: impl FnMut(&[Box<RawValue>]) -> Result<bool>,
+    ) -> Result<()> {
+        query.push(("limit", super::page::LIMIT_MAX.to_string()));
+        let mut question = Question::get(path, query);
+        let filters = question.query.len();
+        loop {
+            let page: super::page::Page<Box<RawValue>> = self.ask(&question)?;
+            if !take(&page.items)? {
+                return Ok(());
+            }
+            let Some(next) = page.next else { return Ok(()) };
+            question.query.truncate(filters);
+            question.query.push(("cursor", next));
+        }
+    }
+}
+
+/// The API over a frontier of this process.
+fn here(frontier: Frontier, dir: &Path) -> Router {
+    let live = Live::new(Arc::new(Figures::new(&frontier)));
+    router(routes().with_state(App::new(Arc::new(frontier), dir.to_owned(), Arc::new(live))))
+}
+
+async fn whole(body: Body) -> Result<Bytes> {
+    let collected = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
+    Ok(collected.map_err(|error| anyhow!("the answer broke off: {error}"))?.to_bytes())
+}
+
+fn failed(status: StatusCode, bytes: &[u8]) -> anyhow::Error {
+    match serde_json::from_slice::<Problem>(bytes) {
+        Ok(problem) => problem.into(),
+        Err(_) => anyhow!("the server answers {status}"),
+    }
+}
+
+/// A text as one segment of a path.
+pub(crate) fn segment(text: &str) -> String {
+    let mut safe = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => safe.push(char::from(byte)),
+            byte => safe.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    safe
+}

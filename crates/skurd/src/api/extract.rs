@@ -1,0 +1,126 @@
+//! What a request says, read strictly: a wrong path, query or body ends in a [`Problem`] that names the place.
+
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+
+use super::problem::Problem;
+
+/// Larger bodies are refused.
+pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// A JSON body.
+pub(crate) struct Json<T>(pub(crate) T);
+
+/// A body of plain text, or of YAML.
+pub(crate) struct Text(pub(crate) Bytes);
+
+pub(crate) struct Query<T>(pub(crate) T);
+
+pub(crate) struct Path<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Json<T>, Problem> {
+        let is_json = |kind: &str| {
+            kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+        };
+        expect_kind(request.headers(), is_json, "application/json")?;
+        let bytes = whole(request.into_body()).await?;
+        let mut reader = serde_json::Deserializer::from_slice(&bytes);
+        let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| wrong_body(&error))?;
+        reader.end().map_err(|error| Problem::bad_request(format!("the body is not JSON: {error}")))?;
+        Ok(Json(read))
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for Text {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Text, Problem> {
+        let is_text = |kind: &str| {
+            matches!(kind, "application/yaml" | "application/x-yaml" | "text/yaml" | "text/plain")
+        };
+        expect_kind(request.headers(), is_text, "application/yaml")?;
+        Ok(Text(whole(request.into_body()).await?))
+    }
+}
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Query<T>, Problem> {
+        match axum::extract::Query::<T>::try_from_uri(&parts.uri) {
+            Ok(axum::extract::Query(query)) => Ok(Query(query)),
+            Err(rejection) => Err(Problem::bad_request(rejection.body_text())),
+        }
+    }
+}
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Path<T>, Problem> {
+        match axum::extract::Path::<T>::from_request_parts(parts, state).await {
+            Ok(axum::extract::Path(path)) => Ok(Path(path)),
+            Err(rejection) => Err(Problem::bad_request(rejection.body_text())),
+        }
+    }
+}
+
+fn expect_kind(
+    headers: &HeaderMap,
+    is_right: impl Fn(&str) -> bool,
+    wanted: &'static str,
+) -> Result<(), Problem> {
+    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if is_right(&kind) {
+        return Ok(());
+    }
+    let problem = Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "this content type is not taken here");
+    Err(problem.hint(format!("send the body with `Content-Type: {wanted}`")))
+}
+
+async fn whole(body: Body) -> Result<Bytes, Problem> {
+    match Limited::new(body, BODY_BYTES_MAX).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the body is larger than {BODY_BYTES_MAX} bytes"),
+        )),
+        Err(_) => Err(Problem::bad_request("the body ended before it was complete")),
+    }
+}
+
+/// A body that is no JSON is bad; one that says the wrong thing cannot be processed.
+fn wrong_body(error: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
+    let inner = error.inner();
+    if !inner.is_data() {
+        return Problem::bad_request(format!("the body is not JSON: {inner}"));
+    }
+    let pointer = pointer(error.path());
+    Problem::invalid(format!("the body is not right: {inner}")).field(pointer, inner.to_string())
+}
+
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    use serde_path_to_error::Segment;
+    let mut pointer = String::new();
+    for segment in path.iter() {
+        match segment {
+            Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
+            Segment::Map { key } => pointer.push_str(&format!("/{}", escaped(key))),
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    pointer
+}
+
+/// A key as a JSON pointer writes it.
+pub(crate) fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}

@@ -1,0 +1,213 @@
+//! Figures: now, as a stream, over the last hours, and for Prometheus.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::sse::{self, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use frontier::ports::Clock;
+use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::control::{PauseItem, paused};
+use super::{Answer, App, Problem, Query};
+use crate::clock::SystemClock;
+use crate::serve::{Event, Sample};
+
+/// Streams at the same time.
+const LISTENERS_MAX: usize = 1000;
+/// So that proxies do not take a quiet stream for a dead one.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Events a stream may be behind before it misses some.
+const EVENTS_AHEAD: usize = 16;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(status))
+        .routes(routes!(events))
+        .routes(routes!(history))
+        .routes(routes!(metrics))
+}
+
+/// What the harvest is doing.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct Status {
+    version: &'static str,
+    /// `harvesting`, `paused` or `stopping`.
+    state: &'static str,
+    #[schema(format = DateTime)]
+    started: String,
+    uptime_s: u64,
+    figures: Sample,
+    /// Answers by status, since the start.
+    statuses: BTreeMap<String, u64>,
+    /// Harvests without an answer by reason, since the start.
+    errors: BTreeMap<&'static str, u64>,
+    /// What is left alone.
+    paused: Vec<PauseItem>,
+}
+
+/// Get the figures of now
+#[utoipa::path(get, path = "/api/v1/status", tag = "server", responses((status = 200, body = Status)))]
+async fn status(State(app): State<App>) -> Answer<axum::Json<Status>> {
+    let glance = app.live.figures.glance();
+    let paused = paused(&app).await?;
+    let everything = paused.iter().any(|item| matches!(item.target, super::control::Pausable::Everything {}));
+    let state = match (app.live.is_stopping(), everything) {
+        (true, _) => "stopping",
+        (false, true) => "paused",
+        (false, false) => "harvesting",
+    };
+    Ok(axum::Json(Status {
+        version: env!("CARGO_PKG_VERSION"),
+        state,
+        started: app.live.began.to_string(),
+        uptime_s: SystemClock.now().since(app.live.began).0 / 1000,
+        figures: app.live.now(),
+        statuses: glance.statuses.iter().map(|(status, count)| (status.to_string(), *count)).collect(),
+        errors: glance.errors,
+        paused,
+    }))
+}
+
+/// Follow the harvest: server-sent events
+///
+/// `figures` once a second, `harvest` for some of the URLs that were harvested. Who reads too slowly misses events, and hears `missed` with
+/// how many.
+#[utoipa::path(
+    get,
+    path = "/api/v1/events",
+    tag = "server",
+    responses((status = 200, description = "A stream without an end", body = String, content_type = "text/event-stream")),
+)]
+async fn events(State(app): State<App>) -> Answer<Response> {
+    if app.live.listeners() >= LISTENERS_MAX {
+        return Err(Problem::unavailable("too many listen already"));
+    }
+    let (mut events, mut over) = app.live.listen();
+    let first = serde_json::to_string(&app.live.now()).unwrap_or_default();
+    let (send, receive) = mpsc::channel::<Result<sse::Event, Infallible>>(EVENTS_AHEAD);
+    tokio::spawn(async move {
+        let mut next = Some(sse::Event::default().event("figures").data(first));
+        while let Some(event) = next.take() {
+            if send.send(Ok(event)).await.is_err() {
+                return;
+            }
+            next = tokio::select! {
+                event = events.recv() => match event {
+                    Ok(Event { name, json }) => Some(sse::Event::default().event(name).data(&*json)),
+                    Err(RecvError::Lagged(missed)) => Some(sse::Event::default().event("missed").data(missed.to_string())),
+                    Err(RecvError::Closed) => None,
+                },
+                _ = over.changed() => None,
+                () = send.closed() => None,
+            };
+        }
+    });
+    let stream = Sse::new(ReceiverStream::new(receive)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
+    Ok(stream.into_response())
+}
+
+/// How finely.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Step {
+    /// The last quarter of an hour, second by second
+    Second,
+    /// The last day, minute by minute
+    #[default]
+    Minute,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    /// How finely, and so how far back.
+    #[serde(default)]
+    #[param(inline)]
+    step: Step,
+}
+
+/// Get the figures of the last hours, the oldest first
+#[utoipa::path(get, path = "/api/v1/history", tag = "server", params(Asked), responses((status = 200, body = Vec<Sample>)))]
+async fn history(State(app): State<App>, Query(asked): Query<Asked>) -> axum::Json<Vec<Sample>> {
+    axum::Json(match asked.step {
+        Step::Second => app.live.by_second(),
+        Step::Minute => app.live.by_minute(),
+    })
+}
+
+/// The figures for Prometheus
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    tag = "server",
+    responses((status = 200, body = String, content_type = "text/plain; version=0.0.4")),
+)]
+async fn metrics(State(app): State<App>) -> Answer<Response> {
+    let mut out = Exposition(String::with_capacity(4096));
+    let glance = app.live.figures.glance();
+    out.counter("skurd_harvests_total", "URLs harvested", glance.harvests);
+    out.counter("skurd_pages_total", "Answers with content", glance.pages);
+    out.counter("skurd_unchanged_total", "Answers that were as before", glance.unchanged);
+    out.counter("skurd_bytes_total", "Bytes received", glance.bytes);
+    out.counter("skurd_captures_total", "Captures archived", glance.captures);
+    out.counter("skurd_urls_added_total", "URLs found and queued", glance.added);
+    out.counter("skurd_harvests_timed_total", "Harvests that fell due", glance.timed);
+    out.counter("skurd_harvests_on_time_total", "Those that were on time", glance.on_time);
+    let statuses: Vec<_> = glance.statuses.iter().map(|(s, n)| (format!("status=\"{s}\""), *n)).collect();
+    out.labelled("skurd_answers_total", "Answers by status", &statuses);
+    let errors: Vec<_> = glance.errors.iter().map(|(e, n)| (format!("kind=\"{e}\""), *n)).collect();
+    out.labelled("skurd_no_answers_total", "Harvests without an answer by reason", &errors);
+    out.gauge("skurd_queued_urls", "URLs that wait", glance.queued);
+    out.gauge("skurd_in_flight", "Fetches under way", glance.in_flight as u64);
+    out.gauge("skurd_hosts", "Hosts asked since the start", glance.hosts as u64);
+    out.gauge("skurd_pauses", "Things that are paused", app.frontier.paused().await?.len() as u64);
+    out.gauge("skurd_event_listeners", "Streams of events", app.live.listeners() as u64);
+    out.gauge("skurd_uptime_seconds", "Since the start", SystemClock.now().since(app.live.began).0 / 1000);
+    let store = app.frontier.store().figures();
+    out.counter("skurd_store_commits_total", "Transactions committed", store.commits);
+    out.counter("skurd_store_conflicts_total", "Transactions lost to another writer", store.conflicts);
+    out.counter("skurd_store_undetermined_total", "Commits of unknown outcome", store.undetermined);
+    out.counter("skurd_store_unavailable_total", "Operations refused", store.unavailable);
+    out.counter("skurd_store_gave_up_total", "Transactions given up", store.gave_up);
+    out.counter("skurd_store_groups_total", "Batches written", store.groups);
+    out.counter("skurd_store_syncs_total", "Batches synced", store.syncs);
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], out.0).into_response())
+}
+
+/// Prometheus' text format.
+struct Exposition(String);
+
+impl Exposition {
+    fn head(&mut self, name: &str, help: &str, kind: &str) {
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, value: u64) {
+        self.head(name, help, "gauge");
+        let _ = writeln!(self.0, "{name} {value}");
+    }
+
+    fn counter(&mut self, name: &str, help: &str, value: u64) {
+        self.head(name, help, "counter");
+        let _ = writeln!(self.0, "{name} {value}");
+    }
+
+    fn labelled(&mut self, name: &str, help: &str, values: &[(String, u64)]) {
+        self.head(name, help, "counter");
+        for (label, value) in values {
+            let _ = writeln!(self.0, "{name}{{{label}}} {value}");
+        }
+    }
+}

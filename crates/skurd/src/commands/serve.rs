@@ -1,0 +1,100 @@
+//! `skurd serve`: harvests for ever, and serves the API beside it.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Result;
+use serde_json::json;
+
+use crate::api::App;
+use crate::args::ServeArgs;
+use crate::commands::crawl::adjust;
+use crate::config::{self, Declared, counted};
+use crate::harvest::{Harvest, Until, summarise};
+use crate::hint::misused;
+use crate::serve::{Guard, Live, Server};
+use crate::session::note;
+
+const TOKEN_VARIABLE: &str = "SKURD_TOKEN";
+const TOKEN_FILE_BYTES_MAX: u64 = 4096;
+/// A shorter token can be guessed.
+const TOKEN_CHARS_MIN: usize = 16;
+
+pub(crate) fn run(args: &ServeArgs) -> Result<()> {
+    let token = token(args)?;
+    if token.is_none() && !args.listen.ip().is_loopback() {
+        return Err(misused(
+            format!("{} can be reached by others, and there is no token", args.listen),
+            format!("--token-file FILE, or {TOKEN_VARIABLE}; or listen at 127.0.0.1"),
+        ));
+    }
+    let changes = declared(args)?.map(Declared::into_changes).unwrap_or_default();
+    let harvest = Harvest::open(&args.harvest, &changes)?;
+    let live = Arc::new(Live::new(Arc::clone(&harvest.figures)));
+    let app = App::new(Arc::clone(&harvest.frontier), args.harvest.data.dir.clone(), Arc::clone(&live));
+    let server = Server::start(args.listen, Guard::new(token)?, app)?;
+    tell(&server, args.harvest.json)?;
+    let ran = harvest.start(false).and_then(|started| {
+        if !args.harvest.json && started.seeds > 0 {
+            note(&format!("run {}: {} started", started.run, counted(started.seeds, "seed")))?;
+        }
+        harvest.run(&Until::default(), Some(live))
+    });
+    server.stop();
+    summarise(&ran?, &args.harvest.data.dir, args.harvest.json)
+}
+
+fn tell(server: &Server, as_json: bool) -> Result<()> {
+    let url = format!("http://{}/", server.address);
+    if !as_json {
+        return note(&format!("serving at {url}"));
+    }
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", json!({ "event": "serving", "url": url, "address": server.address.to_string() }))?;
+    Ok(out.flush()?)
+}
+
+/// What the config says, with what the command line says of it.
+fn declared(args: &ServeArgs) -> Result<Option<Declared>> {
+    let Some(file) = &args.config else {
+        let harvest = &args.harvest;
+        if harvest.delay.is_some()
+            || harvest.parallel.is_some()
+            || harvest.robots.is_some()
+            || harvest.no_index
+        {
+            return Err(misused(
+                "--delay, --parallel, --robots and --no-index change what a config says, and none is given",
+                "give the config, or change what is declared with `skurd config apply`",
+            ));
+        }
+        return Ok(None);
+    };
+    let mut declared = config::load(file)?;
+    adjust(&mut declared, &args.harvest);
+    Ok(Some(declared))
+}
+
+fn token(args: &ServeArgs) -> Result<Option<String>> {
+    let token = match &args.token_file {
+        Some(file) => read_token(file)?,
+        None => match std::env::var(TOKEN_VARIABLE) {
+            Ok(token) => token,
+            Err(_) => return Ok(None),
+        },
+    };
+    let is_plain = token.chars().all(|c| c.is_ascii_graphic());
+    match is_plain && token.len() >= TOKEN_CHARS_MIN {
+        true => Ok(Some(token)),
+        false => Err(misused(
+            format!("a token has at least {TOKEN_CHARS_MIN} visible ASCII characters and no blanks"),
+            "`openssl rand -hex 16` makes a good one",
+        )),
+    }
+}
+
+fn read_token(file: &Path) -> Result<String> {
+    let bytes = config::read_bounded(file, TOKEN_FILE_BYTES_MAX)?;
+    Ok(String::from_utf8_lossy(&bytes).lines().next().unwrap_or_default().trim().to_owned())
+}

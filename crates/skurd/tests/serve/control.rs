@@ -1,0 +1,130 @@
+//! Starting, pausing, resuming, moving, blacklisting (I4).
+
+use serde_json::{Value, json};
+
+use crate::served::{Served, world};
+
+fn harvests(served: &Served) -> u64 {
+    served.json("status")["figures"]["harvests"].as_u64().unwrap()
+}
+
+/// Pauses; then waits until all that was in flight has come home.
+fn pause(served: &Served, what: &Value) {
+    let answer = served.post("pause", what);
+    assert_eq!((answer.status, &answer.json()["changed"]), (200, &json!(true)), "{}", answer.text());
+    assert_eq!(served.post("pause", what).json()["changed"], json!(false));
+    assert_eq!(answer.json()["paused"][0]["target"], *what);
+    served.until("all is home", |served| {
+        served.json("queue?state=in-flight&limit=1000")["items"].as_array().unwrap().iter().all(|item| {
+            match what["what"].as_str() {
+                Some("host") => item["host"] != what["name"],
+                Some("collection") => item["collection"] != what["name"],
+                _ => false,
+            }
+        })
+    });
+}
+
+fn resume(served: &Served, what: &Value) {
+    let answer = served.post("resume", what);
+    assert_eq!((answer.status, &answer.json()["changed"]), (200, &json!(true)), "{}", answer.text());
+    assert_eq!(answer.json()["paused"], json!([]));
+    assert_eq!(served.post("resume", what).json()["changed"], json!(false));
+}
+
+fn count(world: &crate::world::World, host: &str) -> usize {
+    world.web.seen().iter().filter(|seen| seen.ask.host == host && seen.ask.path != "/robots.txt").count()
+}
+
+#[test]
+fn i4_a_paused_host_is_left_alone_and_the_others_are_not() {
+    let world = world(100_000);
+    let served = Served::start(&world);
+    world.web.wait_for(20);
+    let host = json!({ "what": "host", "name": "a.test" });
+    pause(&served, &host);
+    let (at, others) = (count(&world, "a.test"), count(&world, "b.test"));
+    served.until("the other goes on", |_| count(&world, "b.test") > others + 50);
+    assert_eq!(count(&world, "a.test"), at, "nothing was asked of it");
+    let hosts = served.json("hosts");
+    let row = hosts["items"].as_array().unwrap().iter().find(|item| item["host"] == "a.test").unwrap();
+    assert_eq!(row["paused"], true);
+    let why = served.json("why?url=http://a.test/");
+    assert_eq!(why[0]["paused"], json!(["host"]));
+    resume(&served, &host);
+    served.until("it goes on", |_| count(&world, "a.test") > at + 5);
+}
+
+#[test]
+fn i4_a_paused_collection_is_left_alone_and_the_others_are_not() {
+    let world = world(100_000);
+    let served = Served::start(&world);
+    world.web.wait_for(30);
+    let law = json!({ "what": "collection", "name": "law" });
+    pause(&served, &law);
+    let captures = |served: &Served, name: &str| {
+        served.json(&format!("captures?collection={name}&limit=1000"))["items"].as_array().unwrap().len()
+    };
+    let (at, others) = (captures(&served, "law"), captures(&served, "news"));
+    served.until("the other goes on", |served| captures(served, "news") > others + 30);
+    assert_eq!(captures(&served, "law"), at);
+    resume(&served, &law);
+    served.until("it goes on", |served| captures(served, "law") > at + 3);
+}
+
+#[test]
+fn i4_a_pause_of_everything_outlasts_the_process() {
+    let world = world(100_000);
+    let served = Served::start(&world);
+    world.web.wait_for(20);
+    let everything = json!({ "what": "everything" });
+    pause(&served, &everything);
+    assert_eq!(served.json("status")["state"], "paused");
+    let at = world.web.count();
+    assert!(served.stop().success());
+    let served = Served::start(&world);
+    let ticks = |served: &Served| served.json("history?step=second").as_array().unwrap().len();
+    served.until("some seconds have passed", |served| ticks(served) >= 4);
+    assert_eq!((world.web.count(), harvests(&served)), (at, 0));
+    let paused = served.json("pauses");
+    assert_eq!(paused[0]["target"], everything);
+    resume(&served, &everything);
+    world.web.wait_for(at + 10);
+}
+
+#[test]
+fn i4_starting_moving_and_blacklisting() {
+    let world = world(3);
+    let served = Served::start(&world);
+    served.until("all is harvested", |served| {
+        let queue = served.json("queue?limit=1000");
+        let all = queue["items"].as_array().unwrap();
+        all.len() == 12 && all.iter().all(|item| !item["last_fetch"].is_null() && item["state"] == "queued")
+    });
+    let seed = json!({ "url": "http://c.test/", "profiles": ["daily"] });
+    assert_eq!(served.request("PUT", "/api/v1/seeds/c").json(&seed).send().status, 201);
+    let answer = served.post("start", &json!({ "seed": "c" }));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(answer.json(), json!([{ "run": 2, "started": "seed c", "seeds": 1, "changed": 1 }]));
+    served.until("it is harvested", |_| world.web.times("http://c.test/") == 1);
+
+    let moved =
+        served.post("queue/move", &json!({ "url": "http://b.test/1", "to": "now", "collection": "law" }));
+    assert_eq!((moved.status, &moved.json()["collections"]), (200, &json!(["law"])), "{}", moved.text());
+    served.until("it is harvested again", |_| world.web.times("http://b.test/1") == 3);
+
+    let body = json!({ "url": "http://b.test/2", "reason": "a test", "for": "7d" });
+    let added = served.post("blacklist", &body);
+    assert_eq!(
+        (added.status, &added.json()["collections"]),
+        (200, &json!(["law", "news"])),
+        "{}",
+        added.text()
+    );
+    let listed = served.json("blacklist");
+    assert_eq!(listed["items"].as_array().unwrap().len(), 2);
+    assert_eq!(served.json("why?url=http://b.test/2&collection=law")[0]["situation"], "blacklisted");
+    let lifted = served.post("blacklist/lift", &json!({ "url": "http://b.test/2" }));
+    assert_eq!((lifted.status, &lifted.json()["collections"]), (200, &json!(["law", "news"])));
+    assert_eq!(served.json("blacklist")["items"], json!([]));
+}

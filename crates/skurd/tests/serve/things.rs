@@ -1,0 +1,102 @@
+//! Declared things: what is put is there at once, and stale edits are refused (I4).
+
+use serde_json::{Value, json};
+
+use crate::served::{Served, world};
+
+#[test]
+fn i4_things_come_and_go_and_stale_edits_are_refused() {
+    let world = world(3);
+    let served = Served::start(&world);
+    let put = |path: &str, body: &Value, condition: Option<(&str, &str)>| {
+        let request = served.request("PUT", &format!("/api/v1/{path}")).json(body);
+        condition.map_or(request.clone(), |(name, value)| request.header(name, value)).send()
+    };
+    for (path, first, second) in [
+        ("collections/c%2F1", json!({}), json!({"user_agent": "x/1"})),
+        (
+            "profiles/hourly",
+            json!({"collection": "news", "every": "1h"}),
+            json!({"collection": "law", "every": "2h"}),
+        ),
+        (
+            "seeds/http%3A%2F%2Fc.test%2F",
+            json!({"url": "http://c.test/", "profiles": ["daily"], "active": false}),
+            json!({"url": "http://c.test/", "profiles": ["weekly"]}),
+        ),
+        ("host-groups/group:x", json!({"hosts": ["c.test"]}), json!({"hosts": ["c.test", "d.test"]})),
+        ("settings", json!({"contact": "https://a.test/"}), json!({"contact": "https://b.test/"})),
+    ] {
+        let is_new = path != "settings";
+        let added = put(path, &first, is_new.then_some(("If-None-Match", "*")));
+        assert_eq!(added.status, if is_new { 201 } else { 200 }, "{path}: {}", added.text());
+        let tag = added.header("etag").unwrap().to_owned();
+        let shown = served.get(&format!("/api/v1/{path}"));
+        assert_eq!((shown.status, shown.header("etag")), (200, Some(tag.as_str())));
+        assert_eq!(shown.json(), added.json());
+        if is_new {
+            assert_eq!(put(path, &first, Some(("If-None-Match", "*"))).status, 412, "{path}");
+        }
+        let again = put(path, &shown.json(), Some(("If-Match", &tag)));
+        assert_eq!(
+            (again.status, again.header("etag")),
+            (200, Some(tag.as_str())),
+            "what is shown can be put"
+        );
+        assert_eq!(put(path, &second, Some(("If-Match", &tag))).status, 200, "{path}");
+        let stale = put(path, &first, Some(("If-Match", &tag)));
+        assert_eq!(stale.status, 412, "{path}");
+        assert!(stale.text().contains("is not what it was"), "{}", stale.text());
+        assert_eq!(put(path, &second, None).status, 200, "who does not care need not say");
+        if is_new {
+            let delete = served.request("DELETE", &format!("/api/v1/{path}"));
+            assert_eq!(delete.clone().header("If-Match", &tag).send().status, 412);
+            let deleted = delete.send();
+            assert_eq!(deleted.status, 200, "{}", deleted.text());
+            assert_eq!(served.get(&format!("/api/v1/{path}")).status, 404);
+        }
+    }
+}
+
+#[test]
+fn i4_lists_come_in_pages() {
+    let world = world(3);
+    let served = Served::start(&world);
+    for number in 0..25 {
+        let path = format!("/api/v1/collections/x{number:02}");
+        assert_eq!(served.request("PUT", &path).json(&json!({})).send().status, 201);
+    }
+    let (mut names, mut cursor, mut pages) = (Vec::new(), String::new(), 0);
+    loop {
+        let page = served.json(&format!("collections?limit=10{cursor}"));
+        names.extend(
+            page["items"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap().to_owned()),
+        );
+        pages += 1;
+        match page["next"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!((names.len(), pages), (27, 3));
+    assert!(names.is_sorted());
+}
+
+#[test]
+fn i4_a_switch_is_in_effect_at_once() {
+    let world = world(3);
+    let served = Served::start(&world);
+    for path in ["seeds/a", "seeds/http%3A%2F%2Fa.test", "profiles/weekly", "collections/law"] {
+        for (verb, active) in [("disable", false), ("enable", true)] {
+            for changed in [true, false] {
+                let answer = served.request("POST", &format!("/api/v1/{path}/{verb}")).send();
+                assert_eq!(answer.status, 200, "{}", answer.text());
+                assert_eq!(
+                    (&answer.json()["active"], &answer.json()["changed"]),
+                    (&json!(active), &json!(changed))
+                );
+            }
+            assert_eq!(served.json(path)["active"], json!(active), "{path}");
+        }
+    }
+}
