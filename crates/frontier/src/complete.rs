@@ -147,11 +147,16 @@ impl Desk<'_> {
         Ok(self.slot_of(order).await?.is_none() && self.now < order.until)
     }
 
-    /// Which of them have lost their leases.
+    /// Which of them have lost their leases. The row of a host is read once, however many of its slots are in it.
     async fn lost(&self, harvests: &[Harvest<'_>]) -> Result<Vec<usize>> {
         let mut lost = Vec::new();
-        for (at, harvest) in harvests.iter().enumerate() {
-            if self.slot_of(harvest.order).await?.is_none() {
+        let mut held: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
+        for (at, Harvest { order, .. }) in harvests.iter().enumerate() {
+            if !held.contains_key(order.host.as_str()) {
+                let host = HOSTS.get(self.tx, (&order.host,)).await?.unwrap_or_default();
+                held.insert(&order.host, host.slots.taken.iter().map(|slot| slot.lease).collect());
+            }
+            if !held.get(order.host.as_str()).is_some_and(|leases| leases.contains(&order.lease)) {
                 lost.push(at);
             }
         }

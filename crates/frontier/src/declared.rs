@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 use policy::catalog::{Catalog, CatalogError, Change};
+use policy::walk::Refusal;
 use store::{Error, Order, Result, Tx};
 
 use crate::schema::{COUNTERS, DECLARED, DECLARED_LOG};
@@ -28,6 +29,9 @@ pub(crate) struct Declared {
 pub enum DeclareError {
     #[error(transparent)]
     Refused(#[from] CatalogError),
+    /// A walk that was begun cannot go on like this.
+    #[error("walk {walk:?}: {refusal}")]
+    Walk { walk: String, refusal: Refusal },
     #[error(transparent)]
     Store(#[from] Error),
 }

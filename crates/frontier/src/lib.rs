@@ -149,6 +149,9 @@ impl Frontier {
                 let (seed, url) = (seed.name.clone(), seed.url.clone());
                 return Err(policy::catalog::CatalogError::SeedUrl { seed, url, refusal }.into());
             }
+            if let Change::PutWalk(walk) = change {
+                self.check_walk(walk).await?;
+            }
         }
         for batch in changes.chunks(BATCH) {
             self.store.transact_idempotent(|tx| async move { declared::write(&tx, batch).await }).await?;

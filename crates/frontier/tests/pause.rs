@@ -71,13 +71,18 @@ impl Bench {
         while self.frontier.now() < end {
             let reserved = self.frontier.reserve(10).await.unwrap();
             self.sound().await;
-            empty = if reserved.orders.is_empty() { empty + 1 } else { 0 };
+            let gave = !reserved.orders.is_empty();
+            empty = if gave { 0 } else { empty + 1 };
             for order in reserved.orders {
                 given.push(format!("{} {}", order.collection, order.host));
                 let facts = AnswerFacts { status: 200, digest: Some("d".into()), ..AnswerFacts::default() };
                 let report = Report::bare(self.frontier.now(), Fetch::Answer(facts));
                 self.frontier.complete(&order, &report, &[]).await.unwrap();
                 self.sound().await;
+            }
+            // What they freed may be wanted at once.
+            if gave {
+                continue;
             }
             let now = self.frontier.now();
             match reserved.next.filter(|next| *next < end) {

@@ -41,6 +41,7 @@ fn walk(name: &str, draft: Draft) -> Change {
         profile: "terms".into(),
         seed: None,
         round: Some("together".into()),
+        place: 0,
         settings: WalkSettings::new(draft).unwrap(),
     }))
 }
@@ -354,4 +355,71 @@ async fn the_checker_finds_nothing_while_walks_go_on() {
         }
     }
     assert_eq!(outcomes.len(), 50);
+}
+
+#[tokio::test]
+async fn l11_why_a_walk_ended_is_written_with_its_last_result() {
+    let store = Store::in_memory(1);
+    let mut changes = declared(1, Span::ZERO);
+    changes.push(walk("w", Draft { min: Some(1), margin: Some(2), ..ids("a") }));
+    let mut rig = Rig::new(store.clone(), 1_000, &changes).await;
+    for outcome in [Outcome::Exists, Outcome::Absent, Outcome::Absent] {
+        let order = rig.orders(1).await.remove(0);
+        rig.answer(&order, outcome).await;
+    }
+    // Killed right here: nothing was reserved since.
+    let mut rig = Rig::new(store, 2_000, &[]).await;
+    let sight = rig.frontier.walk("w").await.unwrap();
+    assert_eq!((sight.ended, sight.walk.ended()), (true, Some(Why::Margin)));
+    rig.frontier.resume_walk("w", Resume::Continue).await.unwrap();
+    rig.walk_all(|_, _| false).await;
+    assert_eq!(rig.asked.len(), 2, "a new run of misses");
+}
+
+#[tokio::test]
+async fn l11_a_run_with_nothing_to_do_says_why() {
+    let mut changes = declared(1, Span::ZERO);
+    changes.push(walk("w", Draft { min: Some(1), max: Some(2), ..ids("a") }));
+    changes.push(walk("new", Draft { min: Some(1), max: Some(2), ..ids("b") }));
+    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    rig.frontier.resume_walk("new", Resume::Holes).await.unwrap();
+    rig.walk_all(|_, _| true).await;
+    rig.frontier.resume_walk("w", Resume::Continue).await.unwrap();
+    rig.walk_all(|_, _| true).await;
+    assert_eq!(rig.order_of_hosts(), "aa", "what was never walked has no holes");
+    assert!(rig.frontier.walks_have_ended(&["w".into(), "new".into()]));
+    assert!(!rig.frontier.walks_have_ended(&["unknown".into()]));
+    let why = [rig.frontier.walk("w").await, rig.frontier.walk("new").await];
+    assert_eq!(why.map(|sight| sight.unwrap().walk.ended()), [Some(Why::Bound), Some(Why::Interrupted)]);
+}
+
+#[tokio::test]
+async fn l8_turns_go_by_place_and_then_by_name() {
+    let mut changes = declared(1, Span::ZERO);
+    for (host, place) in [("a", 2), ("b", 1), ("c", 1), ("d", 0)] {
+        let Change::PutWalk(mut declared) = walk(host, Draft { min: Some(1), max: Some(2), ..ids(host) })
+        else {
+            panic!()
+        };
+        declared.place = place;
+        changes.push(Change::PutWalk(declared));
+    }
+    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    rig.walk_all(|_, _| true).await;
+    assert_eq!(rig.order_of_hosts(), "dbcadbca");
+}
+
+#[tokio::test]
+async fn l14_a_walk_that_was_begun_is_not_declared_with_other_ids() {
+    let mut changes = declared(1, Span::ZERO);
+    changes.push(walk("w", Draft { min: Some(1), max: Some(2), ..ids("a") }));
+    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    rig.walk_all(|_, _| true).await;
+    let other = walk("w", Draft { min: Some(2), max: Some(9), ..ids("a") });
+    let refused = rig.frontier.declare(&[other]).await.unwrap_err();
+    assert!(refused.to_string().starts_with("walk \"w\": from: this walk was begun with 1;"), "{refused}");
+    let wider = walk("w", Draft { min: Some(1), max: Some(3), ..ids("a") });
+    rig.frontier.declare(&[wider]).await.unwrap();
+    rig.walk_all(|_, _| true).await;
+    assert_eq!(rig.asked.len(), 3);
 }

@@ -41,6 +41,9 @@ impl std::fmt::Debug for Index {
 impl Index {
     /// Opens the index of this name, and makes it if it is not there.
     pub async fn open(store: &Store, name: &str) -> Result<Index> {
+        if name.is_empty() {
+            return Err(Error::lasting("an index needs a name"));
+        }
         let entry = store.transact_idempotent(|tx| async move {
             let entry = match INDEXES.get(&tx, (name,)).await? {
                 Some(entry) => Entry { opened: entry.opened + 1, ..entry },

@@ -15,7 +15,7 @@ use store::{Bytes, Result, Tx};
 
 use crate::codec::{Reader, put_signed, put_text};
 use crate::handle::Index;
-use crate::observe::{Note, Outbox, Queue, hash};
+use crate::observe::{Note, Outbox, Queue, shard_of};
 use crate::pages::{FIRST, GONE, LOADED, SET, SOURCE, UNLOADED};
 use crate::schema::{COUNTS, Count, DOMAIN_RANK, INLINKS, RANK, TOTALS, Tally};
 use crate::uri::domain_of;
@@ -181,7 +181,7 @@ impl Index {
         let mut domains: Vec<_> = sums.domains.iter().filter(|(_, change)| **change != 0).collect();
         domains.sort_unstable();
         for (domain, change) in domains {
-            outbox.add(Queue::Domains.shard(hash(domain)), 4 * (domain.len() + 16), |bytes| {
+            outbox.add(shard_of(domain), 4 * (domain.len() + 16), |bytes| {
                 put_text(bytes, domain);
                 put_signed(bytes, *change);
             });

@@ -11,7 +11,7 @@ use store::{Result, Tx};
 
 use crate::codec::{Reader, put_signed, put_text};
 use crate::handle::Index;
-use crate::observe::{Outbox, Queue, hash};
+use crate::observe::{Outbox, Queue, shard_of};
 use crate::page::Page;
 use crate::schema::{Content, HEADS, Head, LINKS, Waiting};
 use crate::uri::Uri;
@@ -128,7 +128,7 @@ fn plan(load: &Load<'_>, head: Option<&Head>) -> Plan {
         None => Plan::Wait(Waiting::Nothing),
         Some(page) => Plan::Wait(Waiting::Page(Content {
             digest: page.digest(),
-            bytes: u32::try_from(page.bytes().len()).unwrap_or(u32::MAX),
+            weight: u32::try_from(page.weight()).unwrap_or(u32::MAX),
             links: u32::try_from(page.len()).unwrap_or(u32::MAX),
             since: load.at,
         })),
@@ -137,9 +137,9 @@ fn plan(load: &Load<'_>, head: Option<&Head>) -> Plan {
 
 /// A note weighs what its observer will read: the links of both slots.
 fn push_note(outbox: &mut Outbox, load: &Load<'_>, head: Option<&Head>) {
-    let cur = head.and_then(|head| head.cur).map_or(0, |content| content.bytes as usize);
-    let weight = load.uri.as_str().len() + load.page.map_or(0, |page| page.bytes().len()) + cur;
-    let shard = Queue::Pages.shard(hash(load.uri.as_str()));
+    let cur = head.and_then(|head| head.cur).map_or(0, |content| content.weight as usize);
+    let weight = load.uri.as_str().len() + load.page.map_or(0, Page::weight) + cur;
+    let shard = shard_of(load.uri.as_str());
     outbox.add(shard, weight, |bytes| {
         put_signed(bytes, load.at.0);
         put_text(bytes, load.uri.as_str());

@@ -10,9 +10,11 @@ use store::Result;
 use crate::codec::{Reader, put_number, put_text};
 use crate::uri::{Skip, Uri};
 
-/// Links beyond these are dropped and counted: what is left fits in a row of the store.
+/// Links beyond these are dropped and counted. The bytes are those of targets and texts written out, however well they pack.
 pub const PAGE_LINKS_MAX: usize = 20_000;
 pub const PAGE_BYTES_MAX: usize = 1 << 20;
+/// What a link takes beside its texts.
+const LINK_BYTES_EXTRA: usize = 8;
 /// An anchor text ends here, at the last whole character.
 pub const ANCHOR_BYTES_MAX: usize = 512;
 
@@ -23,7 +25,9 @@ pub struct Page {
     bytes: Vec<u8>,
     digest: Digest,
     links: usize,
-    over: usize,
+    /// Bytes of its links written out.
+    weight: usize,
+    dropped: usize,
 }
 
 /// A link of a page.
@@ -40,22 +44,22 @@ impl Page {
         links.sort_by(|a, b| a.0.cmp(&b.0));
         links.dedup_by(|later, first| later.0 == first.0);
         let found = links.len();
-        links.truncate(PAGE_LINKS_MAX);
-        let mut bytes = Vec::new();
+        let mut page = Page { bytes: Vec::new(), digest: Digest::default(), links: 0, weight: 0, dropped: 0 };
         let mut before = "";
-        let mut kept = 0;
-        for (target, anchor) in &links {
-            let start = bytes.len();
-            push_link(&mut bytes, before, target.as_str(), anchor);
-            if bytes.len() > PAGE_BYTES_MAX {
-                bytes.truncate(start);
+        for (target, anchor) in links.iter().take(PAGE_LINKS_MAX) {
+            let anchor = shortened(anchor);
+            let weight = target.as_str().len() + anchor.len() + LINK_BYTES_EXTRA;
+            if page.weight + weight > PAGE_BYTES_MAX {
                 break;
             }
+            push_link(&mut page.bytes, before, target.as_str(), anchor);
             before = target.as_str();
-            kept += 1;
+            page.weight += weight;
+            page.links += 1;
         }
-        let digest = digest(&bytes);
-        Page { bytes, digest, links: kept, over: found - kept }
+        page.dropped = found - page.links;
+        page.digest = digest(&page.bytes);
+        page
     }
 
     pub fn len(&self) -> usize {
@@ -68,7 +72,7 @@ impl Page {
 
     /// Links that were over the limits and are not in it.
     pub fn dropped(&self) -> usize {
-        self.over
+        self.dropped
     }
 
     pub(crate) fn digest(&self) -> Digest {
@@ -77,6 +81,10 @@ impl Page {
 
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    pub(crate) fn weight(&self) -> usize {
+        self.weight
     }
 }
 
@@ -93,7 +101,7 @@ fn push_link(out: &mut Vec<u8>, before: &str, target: &str, anchor: &str) {
     put_number(out, shared as u64);
     // URIs are ASCII, so any byte is a boundary.
     put_text(out, target.get(shared..).unwrap_or_default());
-    put_text(out, shortened(anchor));
+    put_text(out, anchor);
 }
 
 fn shortened(anchor: &str) -> &str {

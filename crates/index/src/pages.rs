@@ -19,7 +19,7 @@ use store::{Bytes, Error, Result, Tx};
 use crate::codec::{put_signed, put_text};
 use crate::handle::Index;
 use crate::load::read_note;
-use crate::observe::{Note, Outbox, Queue, hash};
+use crate::observe::{Note, Outbox, Queue, SHARDS, shard_of};
 use crate::page::read_links;
 use crate::schema::{Content, HEADS, Head, LINKS, Waiting};
 
@@ -148,7 +148,7 @@ struct Updates {
 
 impl Updates {
     fn new() -> Updates {
-        let named = vec![0; Queue::Links.shards() as usize];
+        let named = vec![0; SHARDS as usize];
         let outbox = Outbox::new(Queue::Links);
         Updates { outbox, source: String::new(), since: Time(0), set: SET, turn: 0, named }
     }
@@ -184,7 +184,7 @@ impl Updates {
 
     /// Weighs what applying it writes: the inlink, the count and two rank entries moved.
     fn push(&mut self, target: &str, more: usize, write: impl FnOnce(&mut Vec<u8>)) {
-        let shard = Queue::Links.shard(hash(target));
+        let shard = shard_of(target);
         let weight = 6 * (target.len() + 16) + self.source.len() + more;
         let (source, since) = (&self.source, self.since);
         let named = &mut self.named[shard as usize];

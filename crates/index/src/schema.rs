@@ -30,9 +30,9 @@ use crate::page::Digest;
 
 pub const INDEXES: Table<(String,), Entry> = Table::new(0x40, "indexes");
 pub const HEADS: Table<(u32, String), Head> = Table::new(0x41, "index heads");
-/// Raw bytes, see [`crate::page`].
+/// Raw bytes, see `page`.
 pub const LINKS: Table<(u32, String, u8), ()> = Table::new(0x42, "index links");
-/// Raw bytes, see [`crate::inlinks`].
+/// Raw bytes, see `inlinks`.
 pub const INLINKS: Table<(u32, String, String), ()> = Table::new(0x43, "index inlinks");
 pub const COUNTS: Table<(u32, String), Count> = Table::new(0x44, "index counts");
 pub const RANK: Table<(u32, u8, Desc<u64>, String), ()> = Table::new(0x45, "index rank");
@@ -64,7 +64,8 @@ pub struct Head {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
     pub digest: Digest,
-    pub bytes: u32,
+    /// Bytes of its links written out.
+    pub weight: u32,
     pub links: u32,
     /// When it was first seen like this.
     pub since: Time,

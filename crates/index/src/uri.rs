@@ -5,11 +5,12 @@
 //! | `http://c.com/` | `com.c` |
 //! | `https://www.a.com/p?q` | `com.a.www:443/p?q` |
 //! | `http://a.com:8080/` | `com.a:8080` |
-//! | `https://a.com:8443/` | `com.a:8443s` |
-//! | `http://a.com:443/` | `com.a:443h` |
+//! | `https://a.com:8443/` | `com.a:8443` |
+//! | `https://a.com:9000/` | `com.a:9000s` |
+//! | `http://a.com:8443/` | `com.a:8443h` |
 //! | `http://127.0.0.1/x` | `127.0.0.1/x` |
 //!
-//! The URL can be read back. The letter after a port stands only where the port alone would name another URL.
+//! The URL can be read back. The letter after a port stands only where the scheme is not the one that the port suggests.
 //! A reversed name begins with a top-level domain and that is never a number, so addresses are told apart.
 
 use std::fmt;
@@ -103,9 +104,11 @@ impl Uri {
         let (scheme, port) = match port.strip_prefix(':') {
             None => (Scheme::Http, ""),
             Some("443") => (Scheme::Https, ""),
-            Some(port) => match port.strip_suffix('s') {
-                Some(port) => (Scheme::Https, port),
-                None => (Scheme::Http, port.strip_suffix('h').unwrap_or(port)),
+            Some(port) => match (port.strip_suffix('s'), port.strip_suffix('h')) {
+                (Some(port), _) => (Scheme::Https, port),
+                (_, Some(port)) => (Scheme::Http, port),
+                _ if port.parse().is_ok_and(is_https_like) => (Scheme::Https, port),
+                _ => (Scheme::Http, port),
             },
         };
         let mut url = format!("{scheme}://");
@@ -166,10 +169,15 @@ fn push_port(out: &mut String, scheme: Scheme, port: Option<u16>) {
     match (scheme, port) {
         (Scheme::Http, None) => {}
         (Scheme::Https, None) => out.push_str(":443"),
-        (Scheme::Http, Some(HTTPS_PORT)) => out.push_str(":443h"),
-        (Scheme::Http, Some(port)) => out.push_str(&format!(":{port}")),
-        (Scheme::Https, Some(port)) => out.push_str(&format!(":{port}s")),
+        (Scheme::Http, Some(port)) if is_https_like(port) => out.push_str(&format!(":{port}h")),
+        (Scheme::Https, Some(port)) if !is_https_like(port) => out.push_str(&format!(":{port}s")),
+        (_, Some(port)) => out.push_str(&format!(":{port}")),
     }
+}
+
+/// 443, 8443, 10443: a port where https is expected.
+fn is_https_like(port: u16) -> bool {
+    port % 1000 == HTTPS_PORT
 }
 
 impl fmt::Display for Uri {

@@ -48,7 +48,7 @@ where
 }
 
 #[tokio::test]
-async fn x12_pages_of_a_list_are_the_list() {
+async fn x9_x12_lists_go_down_and_their_pages_are_the_list() {
     let index = web().await;
     let everything = all(1000, async |after, limit| index.top(By::Score, after, limit).await).await;
     assert_eq!(everything.len() as u64, index.totals().await.unwrap().uris);

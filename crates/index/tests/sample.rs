@@ -203,6 +203,7 @@ async fn x13_indexes_of_one_store_do_not_see_each_other() {
     let again = Index::find(first.store(), "test").await.unwrap().unwrap();
     assert_eq!(dump(&again).await, SAMPLE);
     assert!(Index::find(first.store(), "none").await.unwrap().is_none());
+    assert!(Index::open(first.store(), "").await.is_err());
 }
 
 #[tokio::test]

@@ -149,6 +149,8 @@ pub struct DeclaredWalk {
     pub seed: Option<SeedKey>,
     /// L8: walks that name the same round take turns; one that names none walks on its own.
     pub round: Option<String>,
+    /// The order in which they do; those of one place, by their names.
+    pub place: u32,
     pub settings: WalkSettings,
 }
 

@@ -3,6 +3,7 @@
 mod declared;
 mod harvest;
 mod index;
+mod linear;
 mod look;
 mod report;
 mod serve;
@@ -23,6 +24,7 @@ pub(crate) use harvest::{
 pub(crate) use index::{
     By as IndexBy, DomainArgs, IndexCommand, ListArgs, LoadArgs, PageArgs, TopArgs, VerifyArgs, WhichArgs,
 };
+pub(crate) use linear::{ExistenceArgs, IdArgs, LinearArgs, LinearCommand, ShowArgs, WalkArgs};
 pub(crate) use look::{
     BlacklistArgs, BlacklistCommand, BlacklistList, HostsArgs, QueueArgs, QueueCommand, StartArgs, StateArg,
     UrlArgs, WhyArgs,
@@ -70,6 +72,19 @@ pub(crate) enum Command {
   skurd serve config.yaml --listen 0.0.0.0:8642 --token-file /etc/skurd/token
   curl http://127.0.0.1:8642/api/v1/status")]
     Serve(Box<ServeArgs>),
+    /// Walk the ids of URL templates: content that no page links to
+    ///
+    /// Ids are fetched one after the other, politely, and archived like everything else. Bounds are inclusive; with a margin a walk stops by
+    /// itself. Several templates take turns. Ctrl-C stops cleanly, and the same command goes on, also after a crash: a walk that was
+    /// interrupted continues exactly where it was, one that had ended at its margin begins a new run of misses there, and one that has reached its
+    /// bound has nothing left to do. --resume holes tries what was missed once more instead, --resume both does both.
+    #[command(after_help = "Examples:
+  skurd linear 'https://example.org/notice/{id}' --min 1 --max 20000 --contact https://my.site/bot
+  skurd linear 'https://example.org/doc/{id:08}' --from 4711 --margin 50 --attempts 3 --cooldown 1h
+  skurd linear 'https://a.org/{id}' 'https://b.org/{id}' --min 1 --margin 100 --rate 1 --rate 2
+  skurd linear 'https://example.org/forum?t={id}' --min 1 --max 9999 --body-lacks 'No such topic' --files pages
+  skurd linear show")]
+    Linear(Box<LinearArgs>),
     /// List what was archived: of a URL, or all
     #[command(
         after_help = "Examples:\n  skurd captures https://vg.no/\n  skurd captures --collection news --json"

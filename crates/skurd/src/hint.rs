@@ -21,20 +21,24 @@ impl fmt::Display for Hinted {
 
 impl std::error::Error for Hinted {}
 
-/// The command line cannot be meant so: ends with exit code 2.
+/// The command line asks for what cannot be: told like all errors of usage, with exit code 2.
 #[derive(Debug)]
-pub(crate) struct Usage(Hinted);
+pub(crate) struct Usage(pub(crate) String);
 
 impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        f.write_str(&self.0)
     }
 }
 
 impl std::error::Error for Usage {}
 
-pub(crate) fn misused(what: impl Into<String>, hint: impl Into<String>) -> Error {
-    Usage(Hinted { what: what.into(), hint: hint.into() }).into()
+pub(crate) fn misused(what: impl fmt::Display, hint: impl fmt::Display) -> Error {
+    Usage(format!(
+        "{what}
+hint: {hint}"
+    ))
+    .into()
 }
 
 pub(crate) fn hinted(what: impl Into<String>, hint: impl Into<String>) -> Error {

@@ -9,6 +9,7 @@ mod demo;
 mod harvest;
 mod hint;
 mod import;
+mod linear;
 mod output;
 mod pages;
 mod plot;

@@ -58,6 +58,11 @@ fn i3_names_and_references_are_explained() {
 }
 
 #[test]
+fn l14_walks_are_explained() {
+    run_cases(include_str!("config/walks.txt"));
+}
+
+#[test]
 fn i3_broken_yaml_is_explained() {
     run_cases(include_str!("config/yaml.txt"));
 }
@@ -82,12 +87,12 @@ fn i3_a_good_file_is_counted() {
     let output = check(&file, &[]);
     assert_eq!(
         text(&output.stdout),
-        "c.yaml is good: 1 collection, 1 profile, 1 seed, 0 host groups, 0 hosts\n"
+        "c.yaml is good: 1 collection, 1 profile, 1 seed, 0 host groups, 0 hosts, 0 walks\n"
     );
     assert!(output.status.success() && output.stderr.is_empty());
     assert_eq!(
         text(&check(&file, &["--json"]).stdout),
-        "{\"collections\":1,\"file\":\"c.yaml\",\"good\":true,\"host_groups\":0,\"hosts\":0,\"profiles\":1,\"seeds\":1}\n"
+        "{\"collections\":1,\"file\":\"c.yaml\",\"good\":true,\"host_groups\":0,\"hosts\":0,\"profiles\":1,\"seeds\":1,\"walks\":0}\n"
     );
 }
 

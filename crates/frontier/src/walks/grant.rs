@@ -123,9 +123,13 @@ impl Desk<'_> {
         if open.host.is_in_flight(&collection, planned.url.as_str()) {
             return Ok(Some(Refusal::Busy(None)));
         }
+        let group;
         let slots = match &open.unit {
-            Unit::Host(_) => open.host.slots.clone(),
-            Unit::Group(group) => GROUPS.lock(self.tx, (group,)).await?.unwrap_or_default().slots,
+            Unit::Host(_) => &open.host.slots,
+            Unit::Group(name) => {
+                group = GROUPS.lock(self.tx, (name,)).await?.unwrap_or_default();
+                &group.slots
+            }
         };
         Ok(if !slots.has_room(&self.politeness(name)) {
             Some(Refusal::Busy(None))

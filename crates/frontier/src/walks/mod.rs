@@ -262,6 +262,9 @@ impl Room {
             round.walks.push(strand);
         }
         self.rounds = rounds.into_values().collect();
+        for round in &mut self.rounds {
+            round.walks.sort_by_key(|strand| strand.declared.place);
+        }
         self.version = current.then_some(version);
     }
 

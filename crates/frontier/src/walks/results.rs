@@ -2,7 +2,7 @@
 
 use policy::model::Position;
 use policy::time::Time;
-use policy::walk::{Changes, Outcome, Resume};
+use policy::walk::{Changes, Outcome, Resume, Walk};
 use store::{Result, Tx};
 
 use super::{Strand, Walks};
@@ -35,6 +35,7 @@ impl Step {
 impl Strand {
     /// What of it is to be written, if anything.
     pub(super) fn step(&mut self) -> Option<Step> {
+        close(&mut self.walk);
         let changes = self.walk.dirty()?;
         Some(Step {
             walk: self.declared.name.clone(),
@@ -43,6 +44,15 @@ impl Strand {
             ended: self.walk.ended().is_some(),
             run: self.run,
         })
+    }
+}
+
+/// A walk that has nothing left to do writes down why, with what ended it.
+pub(super) fn close(walk: &mut Walk) {
+    if walk.ended().is_some() {
+        for leg in walk.legs() {
+            walk.next(*leg, Time::default());
+        }
     }
 }
 

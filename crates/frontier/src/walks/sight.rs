@@ -4,9 +4,10 @@ use policy::model::DeclaredWalk;
 use policy::walk::{Changes, Refusal, Resume, Walk};
 use store::Error;
 
-use super::results::Step;
+use super::results::{Step, close};
 use super::stretches;
 use crate::Frontier;
+use crate::declared::DeclareError;
 use crate::schema::{WALK_IDS, WALKS, WalkRun};
 
 /// A walk, with all that is known of its ids.
@@ -53,18 +54,43 @@ impl Frontier {
         room.strand(name).map(|strand| look(&strand.walk, &strand.run))
     }
 
+    /// Whether these walks, as far as they are switched on, have nothing left to do. What was not looked at yet is not over.
+    pub fn walks_have_ended(&self, names: &[String]) -> bool {
+        let mut room = self.walks.0.lock();
+        room.version.is_some()
+            && names.iter().all(|name| {
+                room.strand(name).is_some_and(|strand| strand.paused || strand.walk.ended().is_some())
+            })
+    }
+
+    /// Whether what is known of a walk's ids can go on with these settings.
+    pub(crate) async fn check_walk(&self, walk: &DeclaredWalk) -> Result<(), DeclareError> {
+        let Some(row) = WALKS.get(&self.store.begin().await?, (&walk.name,)).await? else { return Ok(()) };
+        match Walk::look(walk.settings.clone(), row.head, []) {
+            Ok(_) => Ok(()),
+            Err(refusal) => Err(DeclareError::Walk { walk: walk.name.clone(), refusal }),
+        }
+    }
+
     /// L11: begins another run of a walk, or its first. Not while it is being walked.
     pub async fn resume_walk(&self, name: &str, resume: Resume) -> Result<(), WalkError> {
         let tx = self.store.begin().await?;
         self.declared.catch_up(&tx).await?;
         let declared = self.declared.catalog.read().walk(name).cloned();
         let declared = declared.ok_or_else(|| WalkError::Unknown(name.to_owned()))?;
-        let Some(row) = WALKS.get(&tx, (name,)).await? else { return Ok(()) };
+        let head = match WALKS.get(&tx, (name,)).await? {
+            Some(row) => Some(row.head),
+            // It begins by itself; only holes it has none.
+            None if resume != Resume::Holes => return Ok(()),
+            None => Walk::new(declared.settings.clone()).dirty().map(|changes| changes.head),
+        };
+        let Some(head) = head else { return Ok(()) };
         let stretches = stretches(&tx, name).await?;
-        let mut walk = Walk::resume(declared.settings, row.head.clone(), stretches, resume)?;
+        let mut walk = Walk::resume(declared.settings, head.clone(), stretches, resume)?;
         drop(tx);
+        close(&mut walk);
         let ended = walk.ended().is_some();
-        let changes = walk.dirty().unwrap_or(Changes { head: row.head, stretches: Vec::new() });
+        let changes = walk.dirty().unwrap_or(Changes { head, stretches: Vec::new() });
         let step = &Step { walk: name.to_owned(), changes, resume, ended, run: WalkRun::default() };
         self.store.transact_idempotent(|tx| async move { step.write(&tx) }).await?;
         self.walks.forget();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use tokio::sync::Notify;
 
-use super::Queue;
+use super::{Queue, SHARDS};
 
 pub(crate) struct Board {
     pub(super) index: u32,
@@ -72,7 +72,7 @@ impl std::fmt::Debug for Board {
 
 impl Board {
     pub(crate) fn new(index: u32, handle: u64) -> Board {
-        let desks = Queue::ALL.map(|queue| (0..queue.shards()).map(|_| Desk::default()).collect());
+        let desks = Queue::ALL.map(|_| (0..SHARDS).map(|_| Desk::default()).collect());
         Board {
             index,
             handle,

@@ -13,7 +13,7 @@
 //! **Where a queue begins.** The store keeps a tombstone for every note consumed, so a scan must not start at the queue's first key.
 //! Each queue has a *floor*: no note at or below it is ever added. Senders read the floor in their transaction and lock one of a few
 //! guard rows; who raises the floor locks all of them. So either the sender's notes were committed before, or it runs
-//! again and sees the new floor. A worker that found nothing up to the floor starts above it from then on ([`notes`]).
+//! again and sees the new floor. A worker that found nothing up to the floor starts above it from then on.
 //!
 //! [`Workers`] run observers as notes come; [`Index::to_rest`](crate::Index::to_rest) returns when none waits.
 
@@ -54,18 +54,6 @@ impl Queue {
         }
     }
 
-    /// Never to be changed: notes wait in the shard they were sent to.
-    pub(crate) const fn shards(self) -> u32 {
-        match self {
-            Queue::Pages | Queue::Domains => 8,
-            Queue::Links => 16,
-        }
-    }
-
-    pub(crate) fn shard(self, hash: u64) -> u32 {
-        u32::try_from(hash % u64::from(self.shards())).unwrap_or(0)
-    }
-
     /// What one transaction takes on: bytes it will read or write, roughly.
     pub(crate) const fn batch_weight(self) -> usize {
         match self {
@@ -85,7 +73,11 @@ impl Queue {
     }
 }
 
-/// The same in every process.
-pub(crate) fn hash(text: &str) -> u64 {
-    foldhash::quality::FixedState::default().hash_one(text)
+/// Shards of a queue. Never to be changed: notes wait in the shard they were sent to, and totals in theirs.
+pub(crate) const SHARDS: u32 = 8;
+
+/// Where notes about this go, the same in every process.
+pub(crate) fn shard_of(name: &str) -> u32 {
+    let hash = foldhash::quality::FixedState::default().hash_one(name);
+    u32::try_from(hash % u64::from(SHARDS)).unwrap_or(0)
 }

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use policy::time::Time;
 use store::{Durability, Result, Tx};
 
-use super::Queue;
 use super::board::Done;
+use super::{Queue, SHARDS};
 use crate::handle::Index;
 use crate::inlinks::first_time;
 use crate::load::read_note;
@@ -48,8 +48,8 @@ impl Index {
 
     async fn step_in(&self, queue: Queue, want: Want, worker: usize) -> Result<bool> {
         let full = queue.full_weight() as u64;
-        for n in 0..queue.shards() {
-            let shard = (n + u32::try_from(worker).unwrap_or(0)) % queue.shards();
+        for n in 0..SHARDS {
+            let shard = (n + u32::try_from(worker).unwrap_or(0)) % SHARDS;
             if want == Want::Full && self.board().backlog(queue, shard) < full {
                 continue;
             }
@@ -118,7 +118,7 @@ impl Index {
     pub(crate) async fn waiting_in(&self, tx: &Tx, limit: usize) -> Result<u64> {
         let mut waiting = 0;
         for queue in Queue::ALL {
-            for shard in 0..queue.shards() {
+            for shard in 0..SHARDS {
                 waiting += self.board().waiting(tx, queue, shard, limit).await?;
             }
         }
@@ -130,7 +130,7 @@ impl Index {
         let tx = self.store().begin().await?;
         let mut oldest: Option<Time> = None;
         for queue in [Queue::Pages, Queue::Links] {
-            for shard in 0..queue.shards() {
+            for shard in 0..SHARDS {
                 let Some(note) = self.board().first(&tx, queue, shard).await? else { continue };
                 let at = match queue {
                     Queue::Pages => read_note(&mut note.reader())?.0,

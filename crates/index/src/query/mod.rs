@@ -14,7 +14,7 @@ pub(crate) use ranks::{Scope, Stream};
 
 use crate::error::Error;
 use crate::handle::Index;
-use crate::observe::Queue;
+use crate::observe::SHARDS;
 use crate::schema::{COUNTS, Count, DOMAINS, HEADS, TOTALS, Tally, Totals};
 use crate::uri::Uri;
 
@@ -118,7 +118,7 @@ impl Index {
     }
 
     pub(crate) async fn tally(&self, tx: &Tx) -> store::Result<Tally> {
-        let shards = (Queue::Links.shards() + Queue::Domains.shards()) as usize;
+        let shards = 2 * SHARDS as usize;
         let range = TOTALS.range((self.number(),));
         let rows = TOTALS.scan(tx, &range, shards, Order::Forward).await?.rows;
         let mut all = Tally::default();

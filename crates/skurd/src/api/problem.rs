@@ -16,18 +16,22 @@ use crate::hint::Hinted;
 pub(crate) struct Problem {
     /// Always `about:blank`: the status says what kind of problem it is.
     #[serde(rename = "type")]
-    pub(crate) kind: String,
+    #[schema(value_type = String)]
+    pub(crate) kind: Box<str>,
     /// The status in words.
-    pub(crate) title: String,
+    #[schema(value_type = String)]
+    pub(crate) title: Box<str>,
     pub(crate) status: u16,
     /// What was wrong.
-    pub(crate) detail: String,
+    #[schema(value_type = String)]
+    pub(crate) detail: Box<str>,
     /// What would be right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
     /// The path that was asked for, where that is the problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) instance: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub(crate) instance: Option<Box<str>>,
     /// Each field that is wrong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) errors: Vec<FieldProblem>,
@@ -49,10 +53,10 @@ pub(crate) type Answer<T> = std::result::Result<T, Problem>;
 impl Problem {
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Problem {
         Problem {
-            kind: "about:blank".to_owned(),
-            title: status.canonical_reason().unwrap_or("Error").to_owned(),
+            kind: "about:blank".into(),
+            title: status.canonical_reason().unwrap_or("Error").into(),
             status: status.as_u16(),
-            detail: detail.into(),
+            detail: detail.into().into_boxed_str(),
             hint: None,
             instance: None,
             errors: Vec::new(),
@@ -91,7 +95,7 @@ impl Problem {
     }
 
     pub(crate) fn instance(mut self, path: &str) -> Problem {
-        self.instance = Some(path.to_owned());
+        self.instance = Some(path.into());
         self
     }
 
@@ -157,6 +161,7 @@ impl From<frontier::DeclareError> for Problem {
     fn from(error: frontier::DeclareError) -> Problem {
         match error {
             frontier::DeclareError::Refused(refusal) => Problem::invalid(refusal.to_string()),
+            error @ frontier::DeclareError::Walk { .. } => Problem::invalid(error.to_string()),
             frontier::DeclareError::Store(error) => error.into(),
         }
     }

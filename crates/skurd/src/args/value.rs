@@ -46,6 +46,11 @@ pub(crate) fn duration(text: &str) -> Result<Span, String> {
     span(text, false)
 }
 
+/// A duration, or a bare number of seconds; may be none at all.
+pub(crate) fn pause(text: &str) -> Result<Span, String> {
+    seconds_or_span(text)
+}
+
 /// `now`, or a length of time from now.
 pub(crate) fn from_now(text: &str) -> Result<Span, String> {
     if text == "now" { Ok(Span::ZERO) } else { duration(text) }

@@ -106,6 +106,9 @@ fn compare(catalog: &Catalog, hosts: &HashMap<&str, &Politeness>, change: &Chang
 /// What is declared and not in the file: first what refers, then what is referred to.
 fn deletions(catalog: &Catalog, declared: &Declared) -> Vec<Change> {
     let mut deletions = Vec::new();
+    let kept: HashSet<&str> = declared.walks.iter().map(|walk| walk.name.as_str()).collect();
+    let walks = catalog.walks().filter(|walk| !kept.contains(walk.name.as_str()));
+    deletions.extend(walks.map(|walk| Change::DeleteWalk(walk.name.clone())));
     let mut gone = |kind: Kind, kept: Vec<&str>| {
         let kept: HashSet<&str> = kept.into_iter().collect();
         let names = kind.names(catalog).into_iter().filter(|name| !kept.contains(name));

@@ -44,6 +44,7 @@ fn print_good(out: &mut impl Write, file: &Path, declared: Declared, as_json: bo
         ("seed", "seeds", declared.seeds.len()),
         ("host group", "host_groups", declared.groups.len()),
         ("host", "hosts", declared.hosts.len()),
+        ("walk", "walks", declared.walks.len()),
     ];
     take_in(declared).with_context(|| format!("{} cannot be taken in", file.display()))?;
     if as_json {

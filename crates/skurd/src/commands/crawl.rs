@@ -91,29 +91,39 @@ fn of_urls(urls: &[String], depth: Option<u32>) -> Result<Declared> {
     }
     Ok(Declared {
         settings: Settings::default(),
-        collections: vec![Collection {
-            name: COLLECTION.to_owned(),
-            active: true,
-            user_agent: None,
-            headers: Vec::new(),
-            cookies: Vec::new(),
-            warc_prefix: None,
-            index: true,
-        }],
-        profiles: vec![Profile {
-            name: PROFILE.to_owned(),
-            active: true,
-            collection: COLLECTION.to_owned(),
-            scope: Scope { max_depth: depth, ..Scope::default() },
-            every: Span::days(1),
-            length: Some(1),
-            ttl: None,
-            robots: RobotsPolicy::Obey,
-            limits: Limits::default(),
-        }],
+        collections: vec![collection(COLLECTION)],
+        profiles: vec![profile(PROFILE, COLLECTION, Scope { max_depth: depth, ..Scope::default() })],
         seeds,
         ..Declared::default()
     })
+}
+
+/// A collection with nothing special about it.
+pub(super) fn collection(name: &str) -> Collection {
+    Collection {
+        name: name.to_owned(),
+        active: true,
+        user_agent: None,
+        headers: Vec::new(),
+        cookies: Vec::new(),
+        warc_prefix: None,
+        index: true,
+    }
+}
+
+/// A profile that harvests everything once.
+pub(super) fn profile(name: &str, collection: &str, scope: Scope) -> Profile {
+    Profile {
+        name: name.to_owned(),
+        active: true,
+        collection: collection.to_owned(),
+        scope,
+        every: Span::days(1),
+        length: Some(1),
+        ttl: None,
+        robots: RobotsPolicy::Obey,
+        limits: Limits::default(),
+    }
 }
 
 /// What the command line says goes before what the file says.

@@ -128,6 +128,8 @@ fn tell_what_to_try(dir: &Path) -> Result<()> {
             "one address, seen by a guest and by a member",
         ),
         (format!("skurd blacklist {data}"), "what robots.txt denied and what was never found"),
+        (format!("skurd linear show minutes {data}"), "minutes that no page links to, found by counting"),
+        (format!("skurd index top --collection open {data}"), "what the town links to most"),
         (format!("skurd report domains {data}"), "answers, bytes and errors of each domain"),
         (format!("skurd report contract {data}"), "whether the promised frequency was kept"),
         (

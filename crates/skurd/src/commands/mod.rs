@@ -9,6 +9,7 @@ mod demo;
 mod hosts;
 mod import;
 mod index;
+mod linear;
 mod listing;
 mod queue;
 mod report;
@@ -28,6 +29,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Command::Demo(args) => demo::run(&args),
         Command::Crawl(args) => crawl::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Linear(args) => linear::run(&args),
         Command::Captures(args) => captures::run(&args),
         Command::Cdx(CdxCommand::Export(args)) => archive::export(&args),
         Command::Warc(WarcCommand::Check { files, json }) => archive::check(&files, json),

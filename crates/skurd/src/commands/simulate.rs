@@ -11,6 +11,7 @@ use sim::web::Web;
 use crate::args::SimulateArgs;
 use crate::config::{self, print_duration};
 use crate::hint::{hinted, unknown};
+use crate::session::note;
 use crate::simulate::drive::{self, Moment, Plan};
 use crate::simulate::forecast::Forecast;
 use crate::simulate::ledger::Ledger;
@@ -23,7 +24,11 @@ const LINKS_SHOWN_ALL: usize = 100_000;
 const WIDTH_USUAL: usize = 80;
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
-    let changes = config::load(&args.config)?.into_changes();
+    let mut declared = config::load(&args.config)?;
+    if !std::mem::take(&mut declared.walks).is_empty() {
+        note("walks are left out: a synthetic web has no ids to count")?;
+    }
+    let changes = declared.into_changes();
     let mut catalog = Catalog::new();
     for change in changes.clone() {
         catalog.apply(change)?;

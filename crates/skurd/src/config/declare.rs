@@ -13,6 +13,7 @@ use crate::config::profile;
 use crate::config::read::Reader;
 use crate::config::tables::ROOT;
 use crate::config::value::{Data, Fields, set};
+use crate::config::walks::Walks;
 use crate::config::yaml::{self, Documents, Node};
 
 /// Profiles of one seed: each is compared with the others, and at each harvest all of them are asked.
@@ -99,6 +100,10 @@ impl<'a> Sections<'a> {
         let mut hosts = Hosts::default();
         self.each("hosts", reader, |fields, reader| hosts.add(&fields, &settings, &groups, reader));
 
+        let known = if self.0.contains_key("walks") { &seeds[..] } else { &[] };
+        let mut walks = Walks::new(&profile_names, known);
+        self.each("walks", reader, |fields, reader| walks.add(&fields, reader));
+
         Declared {
             settings,
             collections: collections.things,
@@ -106,6 +111,7 @@ impl<'a> Sections<'a> {
             seeds,
             groups: groups.groups.things,
             hosts: hosts.hosts,
+            walks: walks.walks,
         }
     }
 
@@ -142,6 +148,7 @@ impl<'a> Sections<'a> {
         set(&mut settings.session_ids, fields.texts("session_ids"));
         set(&mut settings.user_agent, fields.optional("user_agent", Fields::text));
         set(&mut settings.certificates, fields.text("certificates").map(|word| certificates(&word)));
+        set(&mut settings.index_across, fields.bool("index_across"));
         set(&mut settings.contact, fields.optional("contact", Fields::text));
         settings.politeness = politeness(&fields, &settings.politeness, "the default", reader);
         settings

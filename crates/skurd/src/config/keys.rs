@@ -46,6 +46,10 @@ pub(crate) enum Kind {
         min: u32,
         max: u32,
     },
+    /// A whole number up to the highest id a walk knows.
+    Id {
+        min: u64,
+    },
     /// A number that is not negative, with a fraction.
     Factor,
     Text(TextRule),
@@ -78,6 +82,10 @@ pub(crate) enum TextRule {
     /// A name that no host can have.
     GroupName,
     Regex,
+    /// A URL with `{id}` in it.
+    Template,
+    /// An HTTP status, a range or a class of them.
+    Status,
     /// The beginning of a file name.
     FilePrefix,
 }
@@ -95,7 +103,7 @@ impl Kind {
             Kind::Bool => "yes or no",
             Kind::Duration { .. } => "a duration",
             Kind::Size { .. } => "a size",
-            Kind::Count { .. } => "a whole number",
+            Kind::Count { .. } | Kind::Id { .. } => "a whole number",
             Kind::Factor => "a number",
             Kind::Text(rule) => rule.wanted(),
             Kind::Choice(_) => "one word",
@@ -114,6 +122,8 @@ impl TextRule {
             TextRule::Url => "a URL",
             TextRule::Host | TextRule::HostPattern => "a host",
             TextRule::Regex => "a regular expression",
+            TextRule::Template => "a URL with `{id}` in it",
+            TextRule::Status => "a status",
             TextRule::FilePrefix => "the beginning of a file name",
         }
     }

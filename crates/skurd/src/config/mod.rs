@@ -22,6 +22,7 @@ mod schema;
 mod tables;
 mod unit;
 pub(crate) mod value;
+mod walks;
 pub(crate) mod yaml;
 
 use std::fs::File;
@@ -30,7 +31,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use policy::catalog::Change;
-use policy::model::{Collection, HostGroup, Politeness, Profile, Seed, Settings};
+use policy::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, Seed, Settings};
 
 pub(crate) use declare::one_document;
 pub(crate) use example::example;
@@ -55,6 +56,7 @@ pub(crate) struct Declared {
     pub(crate) groups: Vec<HostGroup>,
     /// Politeness per host.
     pub(crate) hosts: Vec<(String, Politeness)>,
+    pub(crate) walks: Vec<DeclaredWalk>,
 }
 
 impl Declared {
@@ -70,6 +72,7 @@ impl Declared {
         let hosts = self.hosts.into_iter();
         changes.extend(hosts.map(|(host, politeness)| Change::PutHostPoliteness { host, politeness }));
         changes.extend(self.seeds.into_iter().map(Change::PutSeed));
+        changes.extend(self.walks.into_iter().map(|walk| Change::PutWalk(Box::new(walk))));
         changes
     }
 }

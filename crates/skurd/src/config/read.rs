@@ -8,7 +8,8 @@ use policy::url::UrlRules;
 use crate::config::keys::{Key, Kind, Need, Table, TextRule};
 use crate::config::problem::{At, Problems, excerpt};
 use crate::config::scalar::{
-    Wrong, check_header, read_bool, read_choice, read_count, read_duration, read_factor, read_size, read_text,
+    Wrong, check_header, read_bool, read_choice, read_count, read_duration, read_factor, read_id, read_size,
+    read_text,
 };
 use crate::config::value::{Data, Fields, Value};
 use crate::config::yaml::{self, Node};
@@ -156,6 +157,7 @@ impl Reader {
             Kind::Duration { zero } => read_duration(text, *zero),
             Kind::Size { max } => read_size(text, *max),
             Kind::Count { min, max } => read_count(text, *min, *max),
+            Kind::Id { min } => read_id(text, *min),
             Kind::Factor => read_factor(text),
             Kind::Choice(choices) | Kind::ChoiceOr(choices, _) => read_choice(text, choices),
             Kind::Text(rule) => read_text(text, *rule, &self.rules),

@@ -3,6 +3,7 @@
 use policy::scope::Pattern;
 use policy::time::Span;
 use policy::url::{UrlRules, normalise, site_of};
+use policy::walk::{ID_MAX, StatusRange, Template, parse_id};
 use url::Host;
 
 use crate::config::keys::TextRule;
@@ -76,6 +77,18 @@ pub(crate) fn read_count(text: &str, min: u32, max: u32) -> Read<Data> {
     }
 }
 
+pub(crate) fn read_id(text: &str, min: u64) -> Read<Data> {
+    let bounds = || format!("a whole number from {min} to {ID_MAX}");
+    match parse_id("id", text) {
+        Ok(number) if number < min => Err(wrong(format!("it must be at least {min}"), bounds())),
+        Ok(number) => Ok(Data::Number(number)),
+        Err(_) if text.bytes().all(|b| b.is_ascii_digit()) => {
+            Err(wrong(format!("{} is too large", excerpt(text)), bounds()))
+        }
+        Err(_) => Err(wrong(format!("{} is not a whole number", excerpt(text)), bounds())),
+    }
+}
+
 pub(crate) fn read_factor(text: &str) -> Read<Data> {
     const FACTOR_MAX: f64 = 1e6;
     let numeric = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
@@ -108,6 +121,8 @@ pub(crate) fn read_text(text: &str, rule: TextRule, rules: &UrlRules) -> Read<Da
         TextRule::HostPattern => read_host_pattern(text),
         TextRule::GroupName => read_group_name(text),
         TextRule::Regex => read_regex(text),
+        TextRule::Template => read_template(text),
+        TextRule::Status => read_status(text),
         TextRule::FilePrefix => read_file_prefix(text),
     }
 }
@@ -225,6 +240,23 @@ fn read_regex(text: &str) -> Read<Data> {
             ),
         }
     })
+}
+
+fn read_template(text: &str) -> Read<Data> {
+    match Template::parse(text) {
+        Ok(_) => read_line(text),
+        Err(problem) => Err(wrong(problem.what, "a URL like `https://example.org/notice/{id}`")),
+    }
+}
+
+fn read_status(text: &str) -> Read<Data> {
+    match text.parse::<StatusRange>() {
+        Ok(range) => Ok(Data::Text(range.to_string())),
+        Err(_) => Err(wrong(
+            format!("{} is no status", excerpt(text)),
+            "one from 100 to 599, a range (`500-599`) or a class (`5xx`)",
+        )),
+    }
 }
 
 /// The errors of `regex` draw a picture over several lines; the last one says it.

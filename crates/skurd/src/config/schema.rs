@@ -3,6 +3,7 @@
 //! It says what single values look like. References between names, cycles and which of two durations is longer
 //! are beyond it: `skurd config check` knows those.
 
+use policy::walk::ID_MAX;
 use serde_json::{Map, Value, json};
 
 use crate::config::keys::{Key, Kind, Need, Table, TextRule};
@@ -68,9 +69,15 @@ fn of_kind(kind: &Kind) -> Value {
             { "type": "string", "pattern": unit::SIZE_PATTERN },
         ] }),
         Kind::Count { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Id { min } => json!({ "type": "integer", "minimum": min, "maximum": ID_MAX }),
         Kind::Factor => json!({ "type": "number", "minimum": 0 }),
         Kind::Text(TextRule::Url) => json!({ "type": "string", "pattern": "^\\s*[Hh][Tt][Tt][Pp][Ss]?:" }),
         Kind::Text(TextRule::GroupName) => json!({ "type": "string", "pattern": "[ #/:<>?@^|%\\\\]" }),
+        Kind::Text(TextRule::Template) => json!({ "type": "string", "pattern": "\\{id(:0[0-9]+)?\\}" }),
+        Kind::Text(TextRule::Status) => json!({ "anyOf": [
+            { "type": "integer", "minimum": 100, "maximum": 599 },
+            { "type": "string", "pattern": "^ *[1-5]([0-9][0-9](-[1-5][0-9][0-9])?|xx) *$" },
+        ] }),
         // A name like 2024 is a number to YAML and a text to us.
         Kind::Text(_) => json!({ "type": ["string", "number", "boolean"], "minLength": 1 }),
         Kind::Choice(choices) => json!({ "enum": choices }),

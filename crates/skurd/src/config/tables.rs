@@ -1,6 +1,8 @@
 //! Every key of the config file. Add one here and it is read, suggested, in the schema and in the example; the
 //! tests then want it to have an effect and its default to be the real one.
 
+mod walk;
+
 use policy::url::URL_BYTES_MAX;
 
 use crate::config::keys::Kind::{
@@ -57,6 +59,13 @@ pub(crate) static ROOT: Table = Table {
             "",
             "Hosts with a politeness of their own.",
         ),
+        key(
+            "walks",
+            List { of: &Kind::Table(&walk::WALK), min: 0 },
+            Empty,
+            "",
+            "Ids that are counted up and down: content that no page links to.",
+        ),
     ],
 };
 
@@ -111,6 +120,13 @@ static SETTINGS: Table = Table {
             Default("accept"),
             "refuse",
             "Whether servers with a bad certificate (expired, self-signed, of another name) are harvested, with a note in the archive, or not.",
+        ),
+        key(
+            "index_across",
+            Bool,
+            Default("no"),
+            "yes",
+            "Whether there is a link index across all collections too, besides the one each has.",
         ),
         key(
             "politeness",

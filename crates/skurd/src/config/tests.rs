@@ -83,7 +83,7 @@ fn i3_schema_and_example_have_every_key() {
 fn i3_the_example_is_good_by_reader_and_schema() {
     let declared = good(&example());
     assert_eq!((declared.collections.len(), declared.profiles.len(), declared.seeds.len()), (2, 3, 2));
-    assert_eq!((declared.groups.len(), declared.hosts.len()), (1, 1));
+    assert_eq!((declared.groups.len(), declared.hosts.len(), declared.walks.len()), (1, 1, 1));
     let schema = schema();
     assert!(jsonschema::draft202012::meta::is_valid(&schema));
     let validator = jsonschema::draft202012::new(&schema).unwrap();
@@ -111,6 +111,14 @@ fn i3_the_schema_refuses_what_the_reader_refuses() {
         ("/seeds/0/url", "vg.no"),
         ("/seeds/0/profiles", "[]"),
         ("/host_groups/0/name", "vg.no"),
+        ("/walks/0/template", "https://example.org/"),
+        ("/walks/0/min", "-1"),
+        ("/walks/0/max", "9223372036854775808"),
+        ("/walks/0/step", "0"),
+        ("/walks/0/attempts", "1001"),
+        ("/walks/0/exists", "[6xx]"),
+        ("/walks/0/absent", "[99]"),
+        ("/walks/0/direction", "sideways"),
     ];
     for (pointer, text) in table {
         let mut config = example_json();
@@ -143,18 +151,20 @@ fn defaults_of(section: &str) -> String {
 fn i3_every_default_is_the_real_one() {
     let short = good(
         "collections: [{name: c}]\nprofiles: [{name: p, collection: c, every: 1d}]\n\
-         seeds: [{url: https://vg.no/, profiles: [p]}]\nhost_groups: [{name: 'g:', hosts: [a.no]}]\nhosts: [{host: b.no}]",
+         seeds: [{url: https://vg.no/, profiles: [p]}]\nhost_groups: [{name: 'g:', hosts: [a.no]}]\nhosts: [{host: b.no}]\n\
+         walks: [{template: 'https://vg.no/{id}', profile: p, min: 1, max: 9}]",
     );
     let long = format!(
         "settings: {{{}}}\ncollections: [{{name: c, {}}}]\nprofiles: [{{name: p, collection: c, every: 1d, {}}}]\n\
          seeds: [{{url: https://vg.no/, profiles: [p], {}}}]\nhost_groups: [{{name: 'g:', hosts: [a.no], {}}}]\n\
-         hosts: [{{host: b.no, {}}}]",
+         hosts: [{{host: b.no, {}}}]\nwalks: [{{template: 'https://vg.no/{{id}}', profile: p, {}}}]",
         defaults_of("settings"),
         defaults_of("collections"),
         defaults_of("profiles"),
         defaults_of("seeds"),
         defaults_of("host_groups"),
         defaults_of("hosts"),
+        defaults_of("walks").replace("min: none", "min: 1").replace("max: none", "max: 9"),
     );
     assert!(long.contains("max_header_bytes: 256KiB"), "{long}");
     assert_eq!(good(&long), short);

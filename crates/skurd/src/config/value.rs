@@ -120,6 +120,17 @@ impl Fields {
         Some(self.list(name)?.iter().filter_map(Value::text).map(str::to_owned).collect())
     }
 
+    /// The sources of regular expressions.
+    pub(crate) fn regexes(&self, name: &str) -> Vec<(At, &str)> {
+        let values = self.list(name).unwrap_or_default().iter();
+        values
+            .filter_map(|value| match &value.data {
+                Data::Regex(Pattern::Regex(regex)) => Some((value.at, regex.source())),
+                _ => None,
+            })
+            .collect()
+    }
+
     pub(crate) fn fields(&self, name: &str) -> Option<&Fields> {
         match &self.get(name)?.data {
             Data::Fields(fields) => Some(fields),

@@ -7,6 +7,7 @@ use frontier::schema::ErrorKind;
 use frontier::{Frontier, Harvested};
 use parking_lot::Mutex;
 use policy::time::Span;
+use policy::walk::Outcome;
 
 /// Hosts told apart; beyond it their number is a lower bound.
 const HOSTS_MAX: usize = 100_000;
@@ -39,6 +40,9 @@ pub(crate) struct Counts {
     /// There were more at the start than were counted.
     pub(crate) queue_is_longer: bool,
     pub(crate) in_flight: usize,
+    /// Ids of walks that were found to exist, and attempts at others.
+    pub(crate) found: u64,
+    pub(crate) missed: u64,
     stopped: bool,
 }
 
@@ -116,7 +120,12 @@ impl Figures {
         counts.captures += captures.len() as u64;
         counts.added += summary.added;
         counts.queued += i64::try_from(summary.added).unwrap_or(i64::MAX);
-        counts.queued -= i64::from(summary.next_due.is_none());
+        // What a walk wants was never queued.
+        match (&order.walk, report.existence) {
+            (None, _) => counts.queued -= i64::from(summary.next_due.is_none()),
+            (Some(_), Some(Outcome::Exists)) => counts.found += 1,
+            (Some(_), _) => counts.missed += 1,
+        }
         if let Some((_, capture)) = captures.first() {
             *counts.files.entry(capture.file.clone()).or_default() += captures.len() as u64;
         }

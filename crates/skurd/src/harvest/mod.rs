@@ -6,6 +6,7 @@ mod run;
 mod summary;
 mod tell;
 
-pub(crate) use run::{Harvest, Until};
-pub(crate) use summary::summarise;
+pub(crate) use figures::error_word;
+pub(crate) use run::{Harvest, Outcome, Until};
+pub(crate) use summary::{data_flag, summarise};
 pub(crate) use tell::harvest_json;

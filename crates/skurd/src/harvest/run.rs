@@ -147,20 +147,37 @@ impl Harvest {
         })
     }
 
+    pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
     /// Harvests until its end, or until a signal asks it to stop. The audience hears of every harvest.
-    pub(crate) fn run(self, until: &Until, audience: Option<Arc<dyn Witness>>) -> Result<Outcome> {
-        let began = SystemClock.now();
+    pub(crate) fn run(&self, until: &Until, audience: Option<Arc<dyn Witness>>) -> Result<Outcome> {
         let figures = Arc::clone(&self.figures);
         let teller = Arc::new(Teller::new(Arc::clone(&figures), self.json, audience));
+        let ran = self.run_told(until, figures, &teller, watch::channel(false).0);
+        teller.end();
+        ran
+    }
+
+    /// The same with somebody else to tell of it, who may stop it too.
+    pub(crate) fn run_told<W: Witness>(
+        &self,
+        until: &Until,
+        figures: Arc<Figures>,
+        witness: &Arc<W>,
+        stop: watch::Sender<bool>,
+    ) -> Result<Outcome> {
+        let began = SystemClock.now();
         let harvester = Harvester {
             frontier: Arc::clone(&self.frontier),
             fetcher: Arc::clone(&self.fetcher),
             archive: Arc::clone(&self.archive),
-            witness: Arc::clone(&teller),
+            witness: Arc::clone(witness),
             workers: self.workers,
             end: End { idle_for: until.done.then_some(DONE_GRACE), max_harvests: until.max_urls },
         };
-        let (stop, stopped) = watch::channel(false);
+        let stopped = stop.subscribe();
         let length = until.length;
         let ran = self.runtime.block_on(async {
             figures.count_queue(&self.frontier).await?;
@@ -170,7 +187,6 @@ impl Harvest {
                 ended = keep_current(&self.frontier) => Err(ended.context("the link index stopped")),
             }
         });
-        teller.end();
         let tally = ran?;
         self.archive.close()?;
         let interrupted = figures.was_stopped();

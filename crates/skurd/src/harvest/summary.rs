@@ -28,6 +28,8 @@ pub(crate) fn summarise(outcome: &Outcome, data: &Path, as_json: bool) -> Result
             "added": counts.added,
             "queued": counts.queued.max(0),
             "on_time": counts.on_time_share(),
+            "found": counts.found,
+            "missed": counts.missed,
             "files": counts.files.keys().collect::<Vec<_>>(),
             "leases_lost": outcome.tally.leases_lost,
             "seconds": took.0 / 1000,
@@ -51,6 +53,9 @@ pub(crate) fn summarise(outcome: &Outcome, data: &Path, as_json: bool) -> Result
     writeln!(out, "  unchanged {}", counts.unchanged)?;
     writeln!(out, "  on time   {}", percent_text(counts.on_time_share()))?;
     writeln!(out, "  queue     {} URLs wait for their time or for another try", counts.queued.max(0))?;
+    if counts.found + counts.missed > 0 {
+        writeln!(out, "  walks     {} ids found, {} missed", counts.found, counts.missed)?;
+    }
     match counts.files.len() {
         0 => writeln!(out, "  archive   nothing new")?,
         files => writeln!(
@@ -61,13 +66,18 @@ pub(crate) fn summarise(outcome: &Outcome, data: &Path, as_json: bool) -> Result
             crate::wire::warc_dir(data).display()
         )?,
     }
-    let at = match data == Path::new("./skurd-data") {
-        true => String::new(),
-        false => format!(" --data {}", data.display()),
-    };
+    let at = data_flag(data);
     writeln!(
         out,
         "next: skurd captures{at} | skurd report domains{at} | skurd why URL{at} | skurd cdx export{at}"
     )?;
     Ok(out.flush()?)
+}
+
+/// The option that leads to this data directory, where one is needed.
+pub(crate) fn data_flag(data: &Path) -> String {
+    match data == Path::new("./skurd-data") {
+        true => String::new(),
+        false => format!(" --data {}", data.display()),
+    }
 }

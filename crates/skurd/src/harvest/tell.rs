@@ -7,6 +7,7 @@ use frontier::ports::{Clock, Fetch};
 use frontier::{Harvested, Witness};
 use parking_lot::Mutex;
 use policy::time::{Span, Time};
+use policy::walk::Outcome;
 use serde_json::{Value, json};
 
 use super::figures::{Counts, Figures, error_word};
@@ -116,8 +117,12 @@ fn progress_text(counts: &Counts, before: &Counts, passed: Span) -> String {
     let bytes = per_second(counts.bytes, before.bytes, passed);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate that is not negative")]
     let bytes = bytes_text(bytes as u64);
+    let walked = match counts.found + counts.missed {
+        0 => String::new(),
+        _ => format!(", {} ids found, {} missed", counts.found, counts.missed),
+    };
     format!(
-        "{} harvested, {}/s, {bytes}/s, {} hosts, {}{} queued, {} in flight, {} on time",
+        "{} harvested, {}/s, {bytes}/s, {} hosts, {}{} queued, {} in flight, {} on time{walked}",
         counts.harvests,
         rate_text(per_second(counts.harvests, before.harvests, passed)),
         counts.hosts.len(),
@@ -140,6 +145,8 @@ fn progress_json(counts: &Counts, before: &Counts, passed: Span) -> Value {
         "queued": counts.queued.max(0),
         "in_flight": counts.in_flight,
         "on_time": counts.on_time_share(),
+        "found": counts.found,
+        "missed": counts.missed,
     })
 }
 
@@ -150,6 +157,7 @@ pub(crate) fn harvest_json(harvested: &Harvested<'_>) -> Value {
         Fetch::Answer(facts) => (Some(facts.status), facts.digest.as_deref(), facts.unchanged),
         _ => (None, None, false),
     };
+    let walk = order.walk.as_ref();
     json!({
         "event": "harvest",
         "time": time_json(Some(report.at)),
@@ -168,5 +176,9 @@ pub(crate) fn harvest_json(harvested: &Harvested<'_>) -> Value {
         "next": time_json(summary.next_due),
         "file": capture.map(|(_, capture)| capture.file.as_str()),
         "offset": capture.map(|(_, capture)| capture.offset),
+        "walk": walk.map(|own| own.walk.as_str()),
+        "id": walk.map(|own| own.id),
+        "attempt": walk.map(|own| own.attempt),
+        "outcome": walk.map(|_| report.existence.unwrap_or(Outcome::Failed)),
     })
 }

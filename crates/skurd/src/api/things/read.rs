@@ -111,9 +111,8 @@ fn profiles(body: &Value) -> Value {
 
 /// Reads the body as (an entry of) a section, with the rest of a config behind it.
 fn config_of(section: &str, in_list: bool, body: &Value, mut rest: Value) -> Answer<config::Declared> {
-    let mut layout = Layout::default();
-    layout.text = format!("{{{}: {}\n", Value::from(section), if in_list { "[" } else { "" });
-    layout.pointers = vec![String::new(); 2];
+    let text = format!("{{{}: {}\n", Value::from(section), if in_list { "[" } else { "" });
+    let mut layout = Layout { text, pointers: vec![String::new(); 2] };
     layout.add(body, &mut String::new());
     layout.line("");
     layout.text.push_str(if in_list { "]" } else { "" });
@@ -128,7 +127,6 @@ fn config_of(section: &str, in_list: bool, body: &Value, mut rest: Value) -> Ans
 }
 
 /// JSON as lines, and which part of it each line holds.
-#[derive(Default)]
 struct Layout {
     text: String,
     /// By line, counted from 1 as problems do.
@@ -230,7 +228,7 @@ host_groups: [{name: 'group:a', hosts: [a.no, b.no], politeness: {min: 0s, max: 
                 assert_eq!(render::json(&again, kind, name), shown);
                 match kind {
                     Kind::Seed => {
-                        assert_eq!(again.seed(name).unwrap().seed, catalog.seed(name).unwrap().seed)
+                        assert_eq!(again.seed(name).unwrap().seed, catalog.seed(name).unwrap().seed);
                     }
                     Kind::Profile => assert_eq!(again.profile(name), catalog.profile(name)),
                     Kind::Collection => assert_eq!(again.collection(name), catalog.collection(name)),

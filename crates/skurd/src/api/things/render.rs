@@ -119,6 +119,7 @@ pub(crate) fn settings(settings: &Settings) -> Value {
             BadCertificates::Accept => "accept",
             BadCertificates::Refuse => "refuse",
         },
+        "index_across": settings.index_across,
         "politeness": politeness(&settings.politeness),
     })
 }

@@ -1,0 +1,145 @@
+//! `skurd linear`: walks without a config file.
+//!
+//! The walks of a command belong to a collection and a profile of their own, and take turns in one round. Those of earlier commands in the
+//! same data directory are switched off meanwhile.
+
+mod show;
+
+use std::io::Write;
+use std::sync::Arc;
+
+use anyhow::Result;
+use frontier::{DeclareError, WalkError};
+use policy::catalog::Change;
+use policy::model::DeclaredWalk;
+use policy::scope::Scope;
+use policy::walk::{Refusal, Resume};
+use serde_json::json;
+use tokio::sync::watch;
+
+use super::crawl::{adjust, collection, profile};
+use crate::args::{LinearArgs, LinearCommand, WalkArgs, WarcArg};
+use crate::config::Declared;
+use crate::harvest::figures::Figures;
+use crate::harvest::{Harvest, Outcome, Until, data_flag};
+use crate::hint::Usage;
+use crate::linear::map::{CELLS, Map, has_colours};
+use crate::linear::{LINEAR, Outputs, Teller, Wanted, asked, events, refused, words};
+use crate::output::bytes_text;
+use crate::session::stdout;
+use crate::wire;
+
+pub(crate) fn run(args: &LinearArgs) -> Result<()> {
+    match &args.command {
+        Some(LinearCommand::Show(args)) => show::run(args),
+        None => walk(&args.walk),
+    }
+}
+
+fn walk(args: &WalkArgs) -> Result<()> {
+    let walks = asked(args)?;
+    let writes = !args.files.is_empty() || !args.jsonl.is_empty();
+    if writes && args.harvest.warc == WarcArg::None {
+        return Err(Usage(
+            "--warc: --files and --jsonl are made from the archive; it takes gzip or zstd".into(),
+        )
+        .into());
+    }
+    let harvest = open(args, &walks)?;
+    harvest.wait(begin(&harvest, &walks, args.resume.into()))?;
+    let outputs = harvest.wait(async {
+        let mut outputs = Outputs::open(&walks, &wire::warc_dir(&args.harvest.data.dir))?;
+        outputs.complete(&harvest.frontier).await?;
+        anyhow::Ok(outputs)
+    })?;
+    let figures = Arc::new(Figures::new(&harvest.frontier));
+    let names: Vec<String> = walks.iter().map(|(walk, _)| walk.name.clone()).collect();
+    let (stop, _) = watch::channel(false);
+    let json = args.harvest.json;
+    let teller =
+        Arc::new(Teller::new(&harvest.frontier, names.clone(), &figures, outputs, json, stop.clone()));
+    let until = Until { length: args.length, ..Until::default() };
+    let ran = harvest.run_told(&until, figures, &teller, stop);
+    let written = teller.end();
+    let outcome = ran?;
+    match json {
+        true => print_events(&harvest, &names)?,
+        false => print_summary(args, &harvest, &names, &outcome)?,
+    }
+    written
+}
+
+fn open(args: &WalkArgs, walks: &[(DeclaredWalk, Wanted)]) -> Result<Harvest> {
+    let mut declared = Declared {
+        collections: vec![collection(LINEAR)],
+        profiles: vec![profile(LINEAR, LINEAR, Scope::default())],
+        walks: walks.iter().map(|(walk, _)| walk.clone()).collect(),
+        ..Declared::default()
+    };
+    adjust(&mut declared, &args.harvest);
+    Harvest::open(&args.harvest, &declared.into_changes()).map_err(|error| {
+        let Some(DeclareError::Walk { walk, refusal: Refusal::Settings(problem) }) = error.downcast_ref()
+        else {
+            return error;
+        };
+        let asked = walks.iter().find(|(asked, _)| asked.name == *walk);
+        asked.map_or_else(|| anyhow::anyhow!("{problem}"), |(walk, _)| refused(problem, walk).into())
+    })
+}
+
+/// Switches off the walks of other commands, and begins another run of these.
+async fn begin(harvest: &Harvest, walks: &[(DeclaredWalk, Wanted)], resume: Resume) -> Result<()> {
+    let is_asked = |name: &str| walks.iter().any(|(walk, _)| walk.name == name);
+    let others = |walk: &&DeclaredWalk| walk.active && walk.profile == LINEAR && !is_asked(&walk.name);
+    let off = |walk: &DeclaredWalk| Change::PutWalk(Box::new(DeclaredWalk { active: false, ..walk.clone() }));
+    let frontier = &harvest.frontier;
+    let changes: Vec<Change> =
+        frontier.with_catalog(|catalog| catalog.walks().filter(others).map(off).collect()).await?;
+    frontier.declare(&changes).await?;
+    for (walk, _) in walks {
+        match frontier.resume_walk(&walk.name, resume).await {
+            Err(WalkError::Refused(Refusal::Settings(problem))) => return Err(refused(&problem, walk).into()),
+            done => done?,
+        }
+    }
+    Ok(())
+}
+
+/// Where the walks stand, as events.
+fn print_events(harvest: &Harvest, names: &[String]) -> Result<()> {
+    let mut out = stdout();
+    for name in names {
+        let sight = harvest.wait(harvest.frontier.walk(name))?;
+        let in_memory =
+            harvest.frontier.peek_walk(name, |walk, run| events::walk(&mut out, name, walk, run, json!({})));
+        in_memory.unwrap_or_else(|| events::walk(&mut out, name, &sight.walk, &sight.run, json!({})))?;
+    }
+    Ok(out.flush()?)
+}
+
+fn print_summary(args: &WalkArgs, harvest: &Harvest, names: &[String], outcome: &Outcome) -> Result<()> {
+    let mut out = stdout();
+    for name in names {
+        let sight = harvest.wait(harvest.frontier.walk(name))?;
+        let stopped = harvest.frontier.peek_walk(name, |walk, _| words::stopped_all(walk));
+        let stopped = stopped.unwrap_or_else(|| words::stopped_all(&sight.walk));
+        writeln!(out, "{name}: {}, stopped: {stopped}", words::figures(&sight.walk, &sight.run))?;
+        for line in Map::of(&sight.walk, CELLS).lines("  ", has_colours(&std::io::stdout())) {
+            writeln!(out, "{}", line.trim_end())?;
+        }
+    }
+    let counts = outcome.figures.now();
+    let took = outcome.ended.since(outcome.began);
+    let dir = &args.harvest.data.dir;
+    writeln!(
+        out,
+        "{} requests in {took}, {}, {} captures in {}",
+        counts.harvests,
+        bytes_text(counts.bytes),
+        counts.captures,
+        wire::warc_dir(dir).display()
+    )?;
+    let at = data_flag(dir);
+    writeln!(out, "next: skurd linear show WALK{at} | skurd captures{at} | skurd cdx export{at}")?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,89 @@
+//! Walks as JSON lines: a `fetch` for each request, a `walk` for where each stands.
+//!
+//! Ranges may be many, so they are written as they are found.
+
+use std::io::{self, Write};
+
+use frontier::Harvested;
+use frontier::ports::{Fetch, WalkOrder};
+use frontier::schema::WalkRun;
+use policy::walk::{Kind, Outcome, Walk};
+use serde_json::{Value, json};
+
+use super::words;
+use crate::harvest::error_word;
+use crate::output::time_json;
+
+/// What a request to an id came to.
+pub(crate) fn fetch(own: &WalkOrder, harvested: &Harvested<'_>) -> Value {
+    let Harvested { order, report, captures, .. } = harvested;
+    let capture = captures.iter().rev().find(|(_, capture)| capture.url == order.url.as_str());
+    let status = match &report.result {
+        Fetch::Answer(facts) => Some(facts.status),
+        _ => None,
+    };
+    json!({
+        "event": "fetch",
+        "walk": own.walk,
+        "id": own.id,
+        "attempt": own.attempt,
+        "outcome": report.existence.unwrap_or(Outcome::Failed),
+        "url": order.url.as_str(),
+        "status": status,
+        "error": status.is_none().then(|| error_word(&report.result)),
+        "problem": report.problem,
+        "time": time_json(Some(report.at)),
+        "bytes": report.bytes,
+        "digest": capture.map(|(_, capture)| capture.digest.as_str()),
+        "file": capture.map(|(_, capture)| capture.file.as_str()),
+        "offset": capture.map(|(_, capture)| capture.offset),
+    })
+}
+
+/// Where a walk stands: its split, why it stopped, and what `more` says.
+pub(crate) fn walk(
+    out: &mut impl Write,
+    name: &str,
+    walk: &Walk,
+    run: &WalkRun,
+    more: Value,
+) -> io::Result<()> {
+    write!(out, "{{\"event\":\"walk\",\"walk\":{}", Value::from(name))?;
+    for (field, kind) in [("content", Kind::Content), ("holes", Kind::Hole), ("remaining", Kind::Unknown)] {
+        write!(out, ",\"{field}\":[")?;
+        let mut between = "";
+        for range in walk.ranges(kind, 0) {
+            write!(out, "{between}[{},{}]", range.start(), range.end())?;
+            between = ",";
+        }
+        write!(out, "]")?;
+    }
+    let mut rest = rest(walk, run);
+    if let (Value::Object(rest), Value::Object(more)) = (&mut rest, more) {
+        rest.extend(more);
+    }
+    let rest = rest.to_string();
+    writeln!(out, ",{}", rest.trim_start_matches('{'))
+}
+
+fn rest(walk: &Walk, run: &WalkRun) -> Value {
+    let counts = walk.counts();
+    let heads: Vec<Value> = walk
+        .heads()
+        .iter()
+        .map(|head| {
+            let (leg, stopped) = (words::leg(head.leg), words::stopped(head));
+            json!({ "leg": leg, "at": head.at, "misses": head.misses, "stopped": stopped })
+        })
+        .collect();
+    json!({
+        "stopped": words::stopped_all(walk),
+        "template": walk.settings().template().as_str(),
+        "step": walk.settings().step(),
+        "counts": { "content": counts.content, "holes": counts.holes, "remaining": counts.remaining },
+        "heads": heads,
+        "requests": run.requests,
+        "requests_per_second": words::rate(run),
+        "seconds_left": words::forecast(walk, run).map(|span| span.0 / 1000),
+    })
+}

@@ -1,0 +1,63 @@
+//! A walk in a few words.
+
+use frontier::schema::WalkRun;
+use policy::time::Span;
+use policy::walk::{Head, Leg, Walk, Why};
+
+use crate::config::print_duration;
+use crate::output::rate_text;
+
+/// Requests a second of a run; none before there were two.
+#[allow(clippy::cast_precision_loss, reason = "a rate")]
+pub(crate) fn rate(run: &WalkRun) -> Option<f64> {
+    let took = run.last?.since(run.first?);
+    (took > Span::ZERO && run.requests > 1).then(|| (run.requests - 1) as f64 * 1000.0 / took.0 as f64)
+}
+
+/// How long it still takes at this rate, where a bound is known and nothing else has ended it.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a forecast"
+)]
+pub(crate) fn forecast(walk: &Walk, run: &WalkRun) -> Option<Span> {
+    let goes_on = matches!(walk.ended(), None | Some(Why::Interrupted));
+    let remaining = walk.counts().remaining.filter(|ids| *ids > 0 && goes_on)?;
+    Some(Span::seconds((remaining as f64 / rate(run)?) as u64))
+}
+
+/// `1200 found, 34 missing, 18766 to go, 120/s, done in 2m36s`.
+pub(crate) fn figures(walk: &Walk, run: &WalkRun) -> String {
+    let counts = walk.counts();
+    let mut words = vec![format!("{} found", counts.content), format!("{} missing", counts.holes)];
+    words.extend(counts.remaining.map(|ids| format!("{ids} to go")));
+    words.extend(rate(run).map(|rate| format!("{}/s", rate_text(rate))));
+    words.extend(forecast(walk, run).map(|span| format!("done in {}", print_duration(span))));
+    words.join(", ")
+}
+
+/// Why a leg stands where it does.
+pub(crate) fn stopped(head: &Head) -> &'static str {
+    head.ended.map_or("interrupted", why)
+}
+
+/// Why the walk as a whole does: what is most in need of somebody goes first.
+pub(crate) fn stopped_all(walk: &Walk) -> &'static str {
+    walk.ended().map_or("interrupted", why)
+}
+
+fn why(why: Why) -> &'static str {
+    match why {
+        Why::Bound => "bound",
+        Why::Margin => "margin",
+        Why::Interrupted => "interrupted",
+    }
+}
+
+pub(crate) fn leg(leg: Leg) -> &'static str {
+    match leg {
+        Leg::Up => "up",
+        Leg::Down => "down",
+    }
+}
