@@ -1,14 +1,17 @@
 //! Compression record by record: a gzip member or a zstd frame each, or nothing.
 //!
 //! The compressor is kept and reset between records, since making one costs more than a small record. `flate2` gives raw deflate;
-//! the ten bytes before and eight after it are written here, because its gzip writer cannot be reused.
+//! the ten bytes before and eight after it are written here, because its gzip writer cannot be reused. Even resetting costs more than
+//! what is [small](super::small), which at the fastest level has a compressor of its own.
 
 use std::io;
 
-use flate2::{Compress, Crc, FlushCompress, Status};
+use crc32fast::Hasher;
+use flate2::{Compress, FlushCompress, Status};
 use zstd::stream::raw::{Encoder, InBuffer, Operation, OutBuffer};
 use zstd::zstd_safe::CParameter;
 
+use super::small::{SMALL_BYTES_MAX, Small};
 use crate::exchange::Recording;
 
 /// Compressed bytes are handed on when there are this many.
@@ -55,18 +58,81 @@ pub(super) struct Coder {
 
 enum Codec {
     Plain,
-    Gzip { deflate: Box<Compress>, crc: Crc },
+    Gzip(Box<Gzip>),
     Zstd(Encoder<'static>),
+}
+
+struct Gzip {
+    deflate: Compress,
+    /// Not `flate2`'s, which copies its tables for every few words.
+    crc: Hasher,
+    length: u32,
+    /// None at levels that are to pack better than fast.
+    small: Option<Small>,
+    /// A small record as it comes in; none while one is large.
+    whole: Option<Vec<u8>>,
+}
+
+impl Gzip {
+    fn new(level: u32) -> Gzip {
+        let deflate = Compress::new(flate2::Compression::new(level), false);
+        Gzip { deflate, crc: Hasher::new(), length: 0, small: (level == 1).then(Small::new), whole: None }
+    }
+
+    fn begin(&mut self, len: u64) {
+        self.crc.reset();
+        self.length = 0;
+        if self.small.is_some() && len <= SMALL_BYTES_MAX {
+            self.whole.get_or_insert_default().clear();
+        } else {
+            self.whole = None;
+            self.deflate.reset();
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8], held: &mut Vec<u8>, to: &mut Recording) -> io::Result<()> {
+        self.crc.update(bytes);
+        // The format counts modulo 2^32.
+        self.length =
+            self.length.wrapping_add(u32::try_from(bytes.len() as u64 & u64::from(u32::MAX)).unwrap_or(0));
+        if let Some(whole) = &mut self.whole {
+            whole.extend_from_slice(bytes);
+            return Ok(());
+        }
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            held.reserve(HELD_BYTES);
+            let before = self.deflate.total_in();
+            self.deflate.compress_vec(rest, held, FlushCompress::None)?;
+            let taken = usize::try_from(self.deflate.total_in() - before).unwrap_or(rest.len());
+            rest = &rest[taken..];
+            hand_on(held, to)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, held: &mut Vec<u8>, to: &mut Recording) -> io::Result<()> {
+        match (&mut self.small, &self.whole) {
+            (Some(small), Some(whole)) => small.deflate(whole, held),
+            _ => loop {
+                held.reserve(HELD_BYTES);
+                if self.deflate.compress_vec(&[], held, FlushCompress::Finish)? == Status::StreamEnd {
+                    break;
+                }
+                hand_on(held, to)?;
+            },
+        }
+        held.extend_from_slice(&self.crc.clone().finalize().to_le_bytes());
+        held.extend_from_slice(&self.length.to_le_bytes());
+        Ok(())
+    }
 }
 
 impl Coder {
     pub(super) fn new(compression: Compression) -> io::Result<Coder> {
         let codec = match compression {
             Compression::None => Codec::Plain,
-            Compression::Gzip(level) => {
-                let level = flate2::Compression::new(level.clamp(1, 9));
-                Codec::Gzip { deflate: Box::new(Compress::new(level, false)), crc: Crc::new() }
-            }
+            Compression::Gzip(level) => Codec::Gzip(Box::new(Gzip::new(level.clamp(1, 9)))),
             Compression::Zstd(level) => {
                 let mut encoder = Encoder::new(level.clamp(1, 19))?;
                 encoder.set_parameter(CParameter::ChecksumFlag(true))?;
@@ -81,9 +147,8 @@ impl Coder {
         self.held.clear();
         match &mut self.codec {
             Codec::Plain => {}
-            Codec::Gzip { deflate, crc } => {
-                deflate.reset();
-                crc.reset();
+            Codec::Gzip(gzip) => {
+                gzip.begin(len);
                 self.held.extend_from_slice(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
             }
             Codec::Zstd(encoder) => {
@@ -98,18 +163,7 @@ impl Coder {
         let held = &mut self.held;
         match &mut self.codec {
             Codec::Plain => return to.push(bytes),
-            Codec::Gzip { deflate, crc } => {
-                crc.update(bytes);
-                let mut rest = bytes;
-                while !rest.is_empty() {
-                    held.reserve(HELD_BYTES);
-                    let before = deflate.total_in();
-                    deflate.compress_vec(rest, held, FlushCompress::None)?;
-                    let taken = usize::try_from(deflate.total_in() - before).unwrap_or(rest.len());
-                    rest = &rest[taken..];
-                    hand_on(held, to)?;
-                }
-            }
+            Codec::Gzip(gzip) => gzip.write(bytes, held, to)?,
             Codec::Zstd(encoder) => {
                 let mut input = InBuffer::around(bytes);
                 while input.pos() < bytes.len() {
@@ -127,17 +181,7 @@ impl Coder {
         let held = &mut self.held;
         match &mut self.codec {
             Codec::Plain => {}
-            Codec::Gzip { deflate, crc } => {
-                loop {
-                    held.reserve(HELD_BYTES);
-                    if deflate.compress_vec(&[], held, FlushCompress::Finish)? == Status::StreamEnd {
-                        break;
-                    }
-                    hand_on(held, to)?;
-                }
-                held.extend_from_slice(&crc.sum().to_le_bytes());
-                held.extend_from_slice(&crc.amount().to_le_bytes());
-            }
+            Codec::Gzip(gzip) => gzip.end(held, to)?,
             Codec::Zstd(encoder) => loop {
                 held.reserve(HELD_BYTES);
                 let filled = held.len();

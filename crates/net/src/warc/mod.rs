@@ -29,6 +29,7 @@ mod pack;
 mod plan;
 mod read;
 mod recover;
+mod small;
 pub(crate) mod split;
 mod verify;
 

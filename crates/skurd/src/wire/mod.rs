@@ -74,7 +74,12 @@ pub(crate) fn open(
             BadCertificates::Accept => Certificates::AcceptBad,
             BadCertificates::Refuse => Certificates::RequireValid,
         },
-        pool: PoolLimits { total_max: settings.workers * 2, ..PoolLimits::default() },
+        // As many rest as were asked at once: all answers of a batch may be home before the next requests go out.
+        pool: PoolLimits {
+            per_origin_max: settings.workers,
+            total_max: settings.workers * 2,
+            ..PoolLimits::default()
+        },
         memory_bytes_max: MEMORY_BYTES_MAX,
         spill_dir: spill_dir.clone(),
         clock,
