@@ -26,6 +26,9 @@ use store::{Options, Store};
 const BATCH: u64 = 50;
 const WORKERS: u64 = 64;
 const URLS_PER_HOST: u64 = 100;
+/// What is measured, the same at every size: long enough that rows are written out as tables, and merged, a few times.
+const PAGES: u64 = 5_000;
+const CYCLES: u64 = 20_000;
 
 /// Virtual, so that politeness costs no time: it moves on with every reservation.
 struct BenchClock(AtomicI64);
@@ -284,15 +287,13 @@ async fn measure(dir: &Path, urls: u64, next: u64, clock: u64) -> Result<Figures
     }
     let reopened_ms = watch.elapsed().as_secs_f64() * 1000.0;
     let next = AtomicU64::new(next);
-    let pages = (urls / 100).clamp(2_000, 10_000);
     // What a process knows after its first minute.
-    rig.discover(&next, pages / 2, Known::Zipf).await?;
-    let zipf = rig.discover(&next, pages, Known::Zipf).await?;
-    let evenly = rig.discover(&next, pages, Known::Evenly).await?;
-    let cycles = (urls / 10).clamp(10_000, 40_000);
+    rig.discover(&next, PAGES / 2, Known::Zipf).await?;
+    let zipf = rig.discover(&next, PAGES, Known::Zipf).await?;
+    let evenly = rig.discover(&next, PAGES, Known::Evenly).await?;
     let watch = Stopwatch::start();
-    rig.harvest(cycles, |_| Ok(Vec::new())).await?;
-    let cycles = watch.per_second(cycles);
+    rig.harvest(CYCLES, |_| Ok(Vec::new())).await?;
+    let cycles = watch.per_second(CYCLES);
     let (memory, peak) = memory_mib();
     Ok(Figures {
         next: next.load(Ordering::Relaxed),
