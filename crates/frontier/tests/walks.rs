@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use frontier::ports::{AnswerFacts, Clock, Fetch, Order, Outlink, Report};
 use frontier::schema::ErrorKind;
-use frontier::{Completed, Frontier, Target};
+use frontier::{Completed, Frontier, Target, WalkError};
 use policy::catalog::Change;
 use policy::model::{
     Collection, DeclaredWalk, Limits, LinkKind, Politeness, Profile, RobotsPolicy, Seed, Settings,
@@ -391,6 +391,29 @@ async fn l11_a_run_with_nothing_to_do_says_why() {
     assert!(!rig.frontier.walks_have_ended(&["unknown".into()]));
     let why = [rig.frontier.walk("w").await, rig.frontier.walk("new").await];
     assert_eq!(why.map(|sight| sight.unwrap().walk.ended()), [Some(Why::Bound), Some(Why::Interrupted)]);
+}
+
+#[tokio::test]
+async fn l11_a_walk_is_resumed_while_others_are_in_flight_but_not_itself() {
+    let mut changes = declared(2, Span::ZERO);
+    changes.push(walk("ended", Draft { min: Some(1), margin: Some(1), ..ids("a") }));
+    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    rig.walk_all(|_, _| false).await;
+    rig.frontier.declare(&[walk("going", Draft { min: Some(1), max: Some(3), ..ids("b") })]).await.unwrap();
+    let order = rig.orders(1).await.remove(0);
+    let busy = rig.frontier.resume_walk("going", Resume::Both).await;
+    assert!(matches!(busy, Err(WalkError::Busy(name)) if name == "going"));
+    rig.frontier.resume_walk("ended", Resume::Both).await.unwrap();
+    let again = rig.orders(1).await.remove(0);
+    assert_eq!(again.url.as_str(), "https://a.test/1", "its hole");
+    rig.answer(&order, Outcome::Exists).await;
+    rig.answer(&again, Outcome::Exists).await;
+    rig.frontier.resume_walk("going", Resume::Continue).await.unwrap();
+    rig.walk_all(|_, _| false).await;
+    let mut asked = rig.asked.clone();
+    asked.sort();
+    let expected = ["a.test/1", "a.test/1", "a.test/2", "b.test/1", "b.test/2", "b.test/3"];
+    assert_eq!(asked, expected.map(|url| format!("https://{url}")), "no id of the other twice");
 }
 
 #[tokio::test]

@@ -23,6 +23,7 @@ pub(crate) use harvest::{
 };
 pub(crate) use index::{
     By as IndexBy, DomainArgs, IndexCommand, ListArgs, LoadArgs, PageArgs, TopArgs, VerifyArgs, WhichArgs,
+    period_begin, period_end,
 };
 pub(crate) use linear::{ExistenceArgs, IdArgs, LinearArgs, LinearCommand, ShowArgs, WalkArgs};
 pub(crate) use look::{

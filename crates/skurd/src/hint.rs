@@ -67,7 +67,12 @@ fn how_to_add(thing: &str) -> String {
 fn known(thing: &str, mut names: Vec<&str>) -> String {
     const NAMES_SHOWN_MAX: usize = 8;
     if names.len() > NAMES_SHOWN_MAX {
-        return format!("`skurd {} list` shows the {} there are", thing.replace(' ', "-"), names.len());
+        let list = if thing == "walk" {
+            "linear show".to_owned()
+        } else {
+            format!("{} list", thing.replace(' ', "-"))
+        };
+        return format!("`skurd {list}` shows the {} there are", names.len());
     }
     names.sort_unstable();
     let verb = if names.len() == 1 { "is" } else { "are" };

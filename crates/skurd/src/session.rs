@@ -17,6 +17,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::clock::SystemClock;
 use crate::config::{Data, TextRule, read_text};
 use crate::hint::{hinted, unknown};
+use crate::serve::Notice;
 
 /// Rows read at once: memory stays the same however long a listing is.
 pub(crate) const PAGE_ROWS: usize = 1000;
@@ -137,10 +138,19 @@ pub(crate) fn explain(dir: &Path, error: OpenError) -> Error {
         true => {
             hinted(error.to_string(), format!("`skurd config apply FILE --data {}` makes one", dir.display()))
         }
-        false if matches!(error, OpenError::InUse { .. }) => hinted(
-            error.to_string(),
-            "stop it, or let `skurd serve` harvest: other commands then go through it",
-        ),
-        false => error.into(),
+        false => match error {
+            OpenError::InUse { owner, .. } => hinted(error.to_string(), in_use(dir, owner)),
+            error => error.into(),
+        },
+    }
+}
+
+/// What to do about a directory that somebody else has.
+fn in_use(dir: &Path, owner: Option<u32>) -> &'static str {
+    match Notice::read(dir).map(|notice| notice.pid) {
+        Some(server) if Some(server) == owner => {
+            "that is `skurd serve`, and this command wants the directory for itself: stop the server, and start it again after"
+        }
+        _ => "stop it, or let `skurd serve` harvest: other commands then go through it",
     }
 }

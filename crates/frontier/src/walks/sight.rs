@@ -5,7 +5,7 @@ use policy::walk::{Changes, Refusal, Resume, Walk};
 use store::Error;
 
 use super::results::{Step, close};
-use super::stretches;
+use super::{Walks, stretches};
 use crate::Frontier;
 use crate::declared::DeclareError;
 use crate::schema::{WALK_IDS, WALKS, WalkRun};
@@ -26,6 +26,8 @@ pub struct WalkSight {
 pub enum WalkError {
     #[error("there is no walk {0:?}")]
     Unknown(String),
+    #[error("ids of walk {0:?} are being fetched")]
+    Busy(String),
     #[error(transparent)]
     Refused(#[from] Refusal),
     #[error(transparent)]
@@ -45,7 +47,8 @@ impl Frontier {
             return Ok(WalkSight { declared, walk, run: WalkRun::default(), ended: false, is_new: true });
         };
         let walk = Walk::look(settings, row.head, stretches(&tx, name).await?)?;
-        Ok(WalkSight { declared, walk, run: row.run, ended: row.ended, is_new: false })
+        let is_new = walk.covered().is_none() && !row.ended;
+        Ok(WalkSight { declared, walk, run: row.run, ended: row.ended, is_new })
     }
 
     /// A walk as it stands in memory, where it is being walked.
@@ -72,13 +75,19 @@ impl Frontier {
         }
     }
 
-    /// L11: begins another run of a walk, or its first. Not while it is being walked.
+    /// L11: begins another run of a walk, or its first. Not while its ids are in flight; other walks go on as they were.
     pub async fn resume_walk(&self, name: &str, resume: Resume) -> Result<(), WalkError> {
+        // No reservation is under way that has taken ids off it.
+        let _no_reservation = self.reserving.lock().await;
         let tx = self.store.begin().await?;
         self.declared.catch_up(&tx).await?;
         let declared = self.declared.catalog.read().walk(name).cloned();
         let declared = declared.ok_or_else(|| WalkError::Unknown(name.to_owned()))?;
-        let head = match WALKS.get(&tx, (name,)).await? {
+        let row = WALKS.get(&tx, (name,)).await?;
+        if !self.walks.is_at_rest(name, row.as_ref().map(|row| row.run)) {
+            return Err(WalkError::Busy(name.to_owned()));
+        }
+        let head = match row {
             Some(row) => Some(row.head),
             // It begins by itself; only holes it has none.
             None if resume != Resume::Holes => return Ok(()),
@@ -92,9 +101,9 @@ impl Frontier {
         let ended = walk.ended().is_some();
         let changes = walk.dirty().unwrap_or(Changes { head, stretches: Vec::new() });
         let step = &Step { walk: name.to_owned(), changes, resume, ended, run: WalkRun::default() };
-        self.store.transact_idempotent(|tx| async move { step.write(&tx) }).await?;
-        self.walks.forget();
-        Ok(())
+        let written = self.store.transact_idempotent(|tx| async move { step.write(&tx) }).await;
+        self.walks.reload(name);
+        Ok(written?)
     }
 
     /// Forgets what is known of a walk's ids, as if it had never been walked.
@@ -109,5 +118,21 @@ impl Frontier {
         forget.await?;
         self.walks.forget();
         Ok(())
+    }
+}
+
+impl Walks {
+    /// Nothing of it is in flight, and all its results are committed: the run in its row is the one in memory.
+    fn is_at_rest(&self, name: &str, stored: Option<WalkRun>) -> bool {
+        let mut room = self.0.lock();
+        let stored = stored.unwrap_or_default();
+        room.strand(name).is_none_or(|strand| strand.walk.in_flight() == 0 && strand.run == stored)
+    }
+
+    /// Its rows say something else now: it is read anew, and the others stay as they are. Not while a reservation is under way.
+    fn reload(&self, name: &str) {
+        let mut room = self.0.lock();
+        room.version = None;
+        room.rounds.iter_mut().for_each(|round| round.walks.retain(|strand| strand.declared.name != name));
     }
 }

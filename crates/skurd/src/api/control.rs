@@ -9,7 +9,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::queue::host_name;
-use super::{Answer, App, Json, Kind, Problem};
+use super::{Answer, App, Json, Kind, Problem, walks};
 use crate::config::excerpt;
 use crate::hint::hinted;
 
@@ -175,7 +175,7 @@ async fn list_pauses(State(app): State<App>) -> Answer<axum::Json<Vec<PauseItem>
     path = "/api/v1/pause",
     tag = "control",
     request_body = Pausable,
-    responses((status = 200, body = PauseChange), (status = 404, description = "There is no such collection")),
+    responses((status = 200, body = PauseChange), (status = 404, description = "There is no such collection or walk")),
 )]
 async fn pause(State(app): State<App>, Json(what): Json<Pausable>) -> Answer<axum::Json<PauseChange>> {
     let changed = app.frontier.pause(&pause_of(&app, &what, true).await?).await?;
@@ -201,11 +201,8 @@ async fn pause_of(app: &App, what: &Pausable, must_be_there: bool) -> Answer<Pau
         }
         Pausable::Host { name } => Pause::Host(policy::url::site_of(&host_name(name)?).to_owned()),
         Pausable::Walk { name } => {
-            if must_be_there && app.look(|catalog| catalog.walk(name).is_none()).await? {
-                return Err(Problem::new(
-                    axum::http::StatusCode::NOT_FOUND,
-                    format!("there is no walk `{name}`"),
-                ));
+            if must_be_there {
+                walks::declared(app, name).await?;
             }
             Pause::Walk(name.clone())
         }

@@ -15,6 +15,7 @@ mod document;
 mod extract;
 mod health;
 mod hosts;
+pub(crate) mod index;
 mod page;
 mod problem;
 mod queue;
@@ -23,6 +24,7 @@ mod state;
 mod status;
 mod things;
 mod urls;
+pub(crate) mod walks;
 mod why;
 
 use axum::Router;
@@ -38,6 +40,7 @@ pub(crate) use captures::CaptureItem;
 pub(crate) use control::{Run, Start};
 pub(crate) use extract::{Json, Path, Query};
 pub(crate) use hosts::HostItem;
+pub(crate) use page::{LIMIT_MAX, Page, is_wrong_cursor};
 pub(crate) use problem::{Answer, Problem};
 pub(crate) use queue::{Moved, QueueItem};
 pub(crate) use reports::{
@@ -57,6 +60,8 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .merge(hosts::routes())
         .merge(blacklist::routes())
         .merge(captures::routes())
+        .merge(walks::routes())
+        .merge(index::routes())
         .merge(reports::routes())
         .merge(config::routes())
         .merge(status::routes())

@@ -91,8 +91,15 @@ pub(crate) fn cursor_name(cursor: &str) -> Answer<String> {
     String::from_utf8(bytes).map_err(|_| wrong_cursor())
 }
 
+const WRONG_CURSOR: &str = "this cursor does not belong to this question";
+
+/// Whether a question failed because of its cursor.
+pub(crate) fn is_wrong_cursor(problem: &Problem) -> bool {
+    *problem.detail == *WRONG_CURSOR
+}
+
 pub(crate) fn wrong_cursor() -> Problem {
-    Problem::new(StatusCode::BAD_REQUEST, "this cursor does not belong to this question")
+    Problem::new(StatusCode::BAD_REQUEST, WRONG_CURSOR)
         .hint("take `next` of the page before, and change nothing else")
 }
 

@@ -142,10 +142,10 @@ pub(crate) struct PageArgs {
     #[arg(long)]
     pub(crate) outlinks: bool,
     /// Only inlinks that were seen then or later: 2024, 2024-02, 2024-02-29, or a time
-    #[arg(long, value_name = "TIME", value_parser = beginning, requires = "inlinks")]
+    #[arg(long, value_name = "TIME", value_parser = period_begin, requires = "inlinks")]
     pub(crate) since: Option<Time>,
     /// Only inlinks that were seen then or earlier; a year, month or day counts to its end
-    #[arg(long, value_name = "TIME", value_parser = end, requires = "inlinks")]
+    #[arg(long, value_name = "TIME", value_parser = period_end, requires = "inlinks")]
     pub(crate) until: Option<Time>,
     #[command(flatten)]
     pub(crate) list: ListArgs,
@@ -160,11 +160,13 @@ pub(crate) struct VerifyArgs {
     pub(crate) which: WhichArgs,
 }
 
-fn beginning(text: &str) -> Result<Time, String> {
+/// The first moment of a year, month or day; or a moment.
+pub(crate) fn period_begin(text: &str) -> Result<Time, String> {
     period(text).map(|(first, _)| first)
 }
 
-fn end(text: &str) -> Result<Time, String> {
+/// The last moment of it.
+pub(crate) fn period_end(text: &str) -> Result<Time, String> {
     period(text).map(|(_, last)| last)
 }
 

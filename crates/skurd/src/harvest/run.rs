@@ -26,7 +26,7 @@ use crate::args::{HarvestArgs, WarcArg};
 use crate::clock::SystemClock;
 use crate::config::counted;
 use crate::hint::hinted;
-use crate::session::note;
+use crate::session::{explain, note};
 use crate::wire::{self, Identity, WarcArchive, WireFetcher, WireSettings};
 
 /// What comes due so soon is waited for by a harvest that runs until it is done.
@@ -72,7 +72,7 @@ impl Harvest {
         given.as_ref().map(|settings| identity(settings, args)).transpose()?;
         let runtime = Builder::new_multi_thread().enable_all().thread_name("skurd").build()?;
         let dir = &args.data.dir;
-        let store = Store::open(dir, &Options::default())?;
+        let store = Store::open(dir, &Options::default()).map_err(|error| explain(dir, error))?;
         let seed = SystemClock.now().0.unsigned_abs() ^ (u64::from(std::process::id()) << 44);
         let frontier = Arc::new(Frontier::new(store, Arc::new(SystemClock), seed));
         let settings = match given {

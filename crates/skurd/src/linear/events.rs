@@ -10,7 +10,7 @@ use frontier::schema::WalkRun;
 use policy::walk::{Kind, Outcome, Walk};
 use serde_json::{Value, json};
 
-use super::words;
+use super::standing::Standing;
 use crate::harvest::error_word;
 use crate::output::time_json;
 
@@ -40,14 +40,8 @@ pub(crate) fn fetch(own: &WalkOrder, harvested: &Harvested<'_>) -> Value {
     })
 }
 
-/// Where a walk stands: its split, why it stopped, and what `more` says.
-pub(crate) fn walk(
-    out: &mut impl Write,
-    name: &str,
-    walk: &Walk,
-    run: &WalkRun,
-    more: Value,
-) -> io::Result<()> {
+/// Where a walk stands: its split, and why it stopped.
+pub(crate) fn walk(out: &mut impl Write, name: &str, walk: &Walk, run: &WalkRun) -> io::Result<()> {
     write!(out, "{{\"event\":\"walk\",\"walk\":{}", Value::from(name))?;
     for (field, kind) in [("content", Kind::Content), ("holes", Kind::Hole), ("remaining", Kind::Unknown)] {
         write!(out, ",\"{field}\":[")?;
@@ -58,32 +52,6 @@ pub(crate) fn walk(
         }
         write!(out, "]")?;
     }
-    let mut rest = rest(walk, run);
-    if let (Value::Object(rest), Value::Object(more)) = (&mut rest, more) {
-        rest.extend(more);
-    }
-    let rest = rest.to_string();
+    let rest = serde_json::to_string(&Standing::of(walk, run))?;
     writeln!(out, ",{}", rest.trim_start_matches('{'))
-}
-
-fn rest(walk: &Walk, run: &WalkRun) -> Value {
-    let counts = walk.counts();
-    let heads: Vec<Value> = walk
-        .heads()
-        .iter()
-        .map(|head| {
-            let (leg, stopped) = (words::leg(head.leg), words::stopped(head));
-            json!({ "leg": leg, "at": head.at, "misses": head.misses, "stopped": stopped })
-        })
-        .collect();
-    json!({
-        "stopped": words::stopped_all(walk),
-        "template": walk.settings().template().as_str(),
-        "step": walk.settings().step(),
-        "counts": { "content": counts.content, "holes": counts.holes, "remaining": counts.remaining },
-        "heads": heads,
-        "requests": run.requests,
-        "requests_per_second": words::rate(run),
-        "seconds_left": words::forecast(walk, run).map(|span| span.0 / 1000),
-    })
 }

@@ -6,7 +6,9 @@
 use std::io::IsTerminal;
 use std::ops::RangeInclusive;
 
-use policy::walk::{Cell, ID_MAX, Kind, Leg, Walk};
+use policy::walk::{ID_MAX, Kind, Walk};
+
+use super::standing::{WalkCell, WalkHead, WalkLeg};
 
 /// Cells where there is no terminal to say how many fit.
 pub(crate) const CELLS: usize = 64;
@@ -15,9 +17,9 @@ const AHEAD_PARTS: u64 = 8;
 const AHEAD_IDS_MIN: u64 = 4;
 
 pub(crate) struct Map {
-    cells: Vec<Cell>,
+    cells: Vec<WalkCell>,
     /// By cell.
-    heads: Vec<(usize, Leg)>,
+    heads: Vec<(usize, WalkLeg)>,
     /// There is more above.
     open: bool,
 }
@@ -25,15 +27,16 @@ pub(crate) struct Map {
 impl Map {
     pub(crate) fn of(walk: &Walk, cells_max: usize) -> Map {
         let shown = shown(walk);
-        let cells = walk.cells(*shown.start(), *shown.end(), cells_max);
-        let at = |id: u64| cells.iter().position(|cell| (cell.from..=cell.to).contains(&id));
-        let heads = walk.heads().into_iter().filter_map(|head| Some((at(head.at?)?, head.leg))).collect();
-        let open = walk.settings().max().is_none();
-        Map { cells, heads, open }
+        let cells = walk.cells(*shown.start(), *shown.end(), cells_max).iter().map(WalkCell::from).collect();
+        let heads: Vec<WalkHead> = walk.heads().iter().map(WalkHead::from).collect();
+        Map::drawn(cells, &heads, walk.settings().max().is_none())
     }
 
-    pub(crate) fn cells(&self) -> &[Cell] {
-        &self.cells
+    /// What somebody else has counted; `open` if there is more above.
+    pub(crate) fn drawn(cells: Vec<WalkCell>, heads: &[WalkHead], open: bool) -> Map {
+        let at = |id: u64| cells.iter().position(|cell| (cell.from..=cell.to).contains(&id));
+        let heads = heads.iter().filter_map(|head| Some((at(head.at?)?, head.leg))).collect();
+        Map { cells, heads, open }
     }
 
     /// The map and its heads, each line with this before it.
@@ -53,8 +56,8 @@ impl Map {
         for (at, leg) in &self.heads {
             marks[*at] = match (*leg, marks[*at]) {
                 (_, '<' | '>') => '^',
-                (Leg::Up, _) => '>',
-                (Leg::Down, _) => '<',
+                (WalkLeg::Up, _) => '>',
+                (WalkLeg::Down, _) => '<',
             };
         }
         marks.into_iter().collect()
@@ -81,7 +84,7 @@ pub(crate) fn margins(walk: &Walk) -> usize {
 }
 
 /// What the map shows: the bounds, or what is walked where they are not what ends it.
-fn shown(walk: &Walk) -> RangeInclusive<u64> {
+pub(crate) fn shown(walk: &Walk) -> RangeInclusive<u64> {
     let settings = walk.settings();
     let bounds = settings.min()..=settings.max().unwrap_or(ID_MAX);
     let walked = walk.covered().unwrap_or(settings.start()..=settings.start());
@@ -102,7 +105,7 @@ fn shown(walk: &Walk) -> RangeInclusive<u64> {
 }
 
 /// The sign of a cell, and its colour as a terminal knows it.
-fn sign(cell: &Cell) -> (char, &'static str) {
+fn sign(cell: &WalkCell) -> (char, &'static str) {
     match (cell.content, cell.holes) {
         (0, 0) => ('·', "0;2"),
         (content, holes) if content >= holes => ('o', "0;32"),
@@ -118,7 +121,7 @@ pub(crate) fn has_colours(stream: &impl IsTerminal) -> bool {
 #[cfg(test)]
 mod tests {
     use policy::time::Time;
-    use policy::walk::{Draft, Outcome, Step, WalkSettings};
+    use policy::walk::{Draft, Leg, Outcome, Step, WalkSettings};
 
     use super::*;
 

@@ -2,7 +2,7 @@
 //!
 //! [`asked`] makes walks of the command line, or says what is wrong with it. While they go, [`Teller`] hears of every result: it tells
 //! it, has it [written](Outputs), and stops the run when the walks have ended. [`map`] draws what is known of the ids, [`events`] says it
-//! in JSON.
+//! in JSON, in the same [words](Standing) as the API.
 
 mod asked;
 mod body;
@@ -12,9 +12,11 @@ mod lines;
 pub(crate) mod map;
 mod outputs;
 mod ranges;
+mod standing;
 mod teller;
 pub(crate) mod words;
 
 pub(crate) use asked::{LINEAR, asked, refused};
 pub(crate) use outputs::{Outputs, Wanted};
+pub(crate) use standing::{Standing, Stopped, WalkCell};
 pub(crate) use teller::Teller;

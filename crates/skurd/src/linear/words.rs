@@ -2,7 +2,7 @@
 
 use frontier::schema::WalkRun;
 use policy::time::Span;
-use policy::walk::{Head, Leg, Walk, Why};
+use policy::walk::{Walk, Why};
 
 use crate::config::print_duration;
 use crate::output::rate_text;
@@ -35,29 +35,4 @@ pub(crate) fn figures(walk: &Walk, run: &WalkRun) -> String {
     words.extend(rate(run).map(|rate| format!("{}/s", rate_text(rate))));
     words.extend(forecast(walk, run).map(|span| format!("done in {}", print_duration(span))));
     words.join(", ")
-}
-
-/// Why a leg stands where it does.
-pub(crate) fn stopped(head: &Head) -> &'static str {
-    head.ended.map_or("interrupted", why)
-}
-
-/// Why the walk as a whole does: what is most in need of somebody goes first.
-pub(crate) fn stopped_all(walk: &Walk) -> &'static str {
-    walk.ended().map_or("interrupted", why)
-}
-
-fn why(why: Why) -> &'static str {
-    match why {
-        Why::Bound => "bound",
-        Why::Margin => "margin",
-        Why::Interrupted => "interrupted",
-    }
-}
-
-pub(crate) fn leg(leg: Leg) -> &'static str {
-    match leg {
-        Leg::Up => "up",
-        Leg::Down => "down",
-    }
 }

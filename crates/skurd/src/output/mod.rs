@@ -12,6 +12,11 @@ pub(crate) fn time_json(time: Option<Time>) -> Value {
     time.map_or(Value::Null, |time| Value::from(time.to_string()))
 }
 
+/// Control characters, and the marks that reorder the text around them: what a terminal might obey.
+pub(crate) fn is_harmful(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 pub(crate) fn text_or_dash(text: Option<&str>) -> String {
     text.unwrap_or("–").to_owned()
 }

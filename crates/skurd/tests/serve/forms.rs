@@ -2,28 +2,8 @@
 
 use serde_json::Value;
 
-use crate::served::{Served, world};
+use crate::served::{Served, items, world};
 use crate::world::json_lines;
-
-/// What a path gives, item by item, as the command prints it.
-fn items(served: &Served, path: &str) -> Vec<Value> {
-    let (mut items, mut cursor) = (Vec::new(), String::new());
-    let sign = if path.contains('?') { '&' } else { '?' };
-    loop {
-        let mut page = served.json(&format!("{path}{cursor}"));
-        if page.is_array() {
-            return page.as_array().unwrap().clone();
-        }
-        items.append(page["items"].as_array_mut().unwrap());
-        if let Some(queue) = page["queue"].as_array_mut() {
-            items.append(queue);
-        }
-        match page["next"].as_str() {
-            Some(next) => cursor = format!("{sign}cursor={next}"),
-            None => return items,
-        }
-    }
-}
 
 #[test]
 fn i4_commands_and_api_say_the_same() {

@@ -9,6 +9,7 @@ mod control;
 mod document;
 mod entrance;
 mod forms;
+mod index;
 mod live;
 #[path = "../crawl/reply.rs"]
 #[allow(dead_code, reason = "shared with the tests of crawl")]
@@ -16,6 +17,7 @@ mod reply;
 mod served;
 mod statuses;
 mod things;
+mod walks;
 #[path = "../crawl/web.rs"]
 #[allow(dead_code, reason = "shared with the tests of crawl")]
 mod web;

@@ -130,6 +130,32 @@ impl Served {
     }
 }
 
+/// What a path gives, item by item, as the command prints it.
+pub(crate) fn items(served: &Served, path: &str) -> Vec<Value> {
+    let (mut items, mut cursor) = (Vec::new(), String::new());
+    let sign = if path.contains('?') { '&' } else { '?' };
+    loop {
+        let mut page = served.json(&format!("{path}{cursor}"));
+        if page.is_array() {
+            return page.as_array().unwrap().clone();
+        }
+        items.append(page["items"].as_array_mut().unwrap());
+        if let Some(queue) = page["queue"].as_array_mut() {
+            items.append(queue);
+        }
+        match page["next"].as_str() {
+            Some(next) => cursor = format!("{sign}cursor={next}"),
+            None => return items,
+        }
+    }
+}
+
+/// What a command came to: its exit code and what it said.
+pub(crate) fn told(world: &World, args: &[&str]) -> (Option<i32>, String, String) {
+    let told = world.skurd(args);
+    (told.code, told.out, told.err)
+}
+
 /// Until the next look.
 fn breathe() {
     let (_nobody, nothing) = sync_channel::<()>(0);

@@ -5,9 +5,9 @@ use std::io::{IsTerminal, Write};
 use anyhow::Result;
 
 use super::Opened;
-use super::text::is_harmful;
 use crate::args::WhichArgs;
 use crate::hint::hinted;
+use crate::output::is_harmful;
 use crate::session::stdout;
 
 pub(super) fn run(which: &WhichArgs) -> Result<()> {

@@ -4,17 +4,18 @@
 
 use std::io::Write;
 
-use anyhow::Result;
-use index::{By, Error, Listing, RankedDomain, RankedPage, Uri};
-use serde_json::{Value, json};
+use anyhow::{Context, Result};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use super::Opened;
+use super::Asked;
 use super::text::{self, json_line};
+use crate::api::index::{IndexDomain, IndexPage};
+use crate::api::{LIMIT_MAX, Page, Problem, is_wrong_cursor, segment};
 use crate::args::{DomainArgs, IndexBy, ListArgs, TopArgs};
-use crate::config::excerpt;
 use crate::hint::hinted;
 use crate::output::{Column, Table, left, right};
-use crate::session::{PAGE_ROWS, note, stdout};
+use crate::session::{note, stdout};
 
 /// Rows of a table if nobody says how many.
 const TABLE_ROWS: u64 = 50;
@@ -22,124 +23,117 @@ const TABLE_ROWS: u64 = 50;
 const PAGE_COLUMNS: [Column; 4] = [right("incount"), right("score"), left("loaded"), left("url")];
 const DOMAIN_COLUMNS: [Column; 2] = [right("pages"), left("domain")];
 
-/// How rows of a kind are shown.
-pub(super) struct View<T> {
+/// What is listed, and how its rows are shown.
+pub(super) struct List<'a, T> {
+    pub(super) path: &'a str,
+    pub(super) query: Vec<(&'a str, String)>,
     pub(super) columns: &'static [Column],
     pub(super) cells: fn(&T) -> Vec<String>,
-    pub(super) object: fn(&T) -> Value,
     /// What is said where there are none.
     pub(super) nothing: &'static str,
+    /// The command that lists it.
+    pub(super) again: &'a str,
 }
 
 pub(super) fn top(args: &TopArgs) -> Result<()> {
-    let opened = Opened::new(&args.list.which)?;
-    opened.tell_waiting()?;
-    let index = &opened.index;
+    let asked = Asked::new(&args.list.which)?;
+    asked.tell_waiting()?;
     if args.domains {
-        let view = View {
+        let list = List {
+            path: "index/domains",
+            query: Vec::new(),
             columns: &DOMAIN_COLUMNS,
-            cells: |row: &RankedDomain| vec![row.pagecount.to_string(), text::domain(&row.domain)],
-            object: domain_object,
+            cells: |row: &IndexDomain| vec![row.pagecount.to_string(), row.domain.clone()],
             nothing: "no domain is known",
+            again: "top --domains",
         };
-        return print(&opened, &args.list, &view, "top --domains", &async |after, limit| {
-            index.top_domains(after, limit).await
-        });
+        return list.print(&asked, &args.list);
     }
     let (by, again) = match args.by {
-        IndexBy::Incount => (By::Incount, "top"),
-        IndexBy::Score => (By::Score, "top --by score"),
+        IndexBy::Incount => ("incount", "top"),
+        IndexBy::Score => ("score", "top --by score"),
     };
-    print(&opened, &args.list, &pages("no page is linked to"), again, &async |after, limit| {
-        index.top(by, after, limit).await
-    })
+    let query = vec![("by", by.to_owned())];
+    List { query, ..pages("index/pages", again, "no page is linked to") }.print(&asked, &args.list)
 }
 
 pub(super) fn missing(args: &ListArgs) -> Result<()> {
-    let opened = Opened::new(&args.which)?;
-    opened.tell_waiting()?;
-    let index = &opened.index;
-    let view = pages("nothing is missing: all that is linked to was loaded");
-    print(&opened, args, &view, "missing", &async |after, limit| index.missing(after, limit).await)
+    let asked = Asked::new(&args.which)?;
+    asked.tell_waiting()?;
+    let nothing = "nothing is missing: all that is linked to was loaded";
+    pages("index/missing", "missing", nothing).print(&asked, args)
 }
 
 pub(super) fn domain(args: &DomainArgs) -> Result<()> {
-    let opened = Opened::new(&args.list.which)?;
-    let name = reversed(&args.domain)?;
-    let index = &opened.index;
-    if opened.session.wait(index.domain(&name))? == 0 {
-        return Err(hinted(
-            format!("nothing is known of the domain {}", excerpt(&text::domain(&name))),
-            "`skurd index top --domains` lists those there are",
-        ));
-    }
-    opened.tell_waiting()?;
-    let again = format!("domain {}", text::domain(&name));
-    print(&opened, &args.list, &pages("the domain has no pages"), &again, &async |after, limit| {
-        index.domain_pages(&name, after, limit).await
-    })
+    let asked = Asked::new(&args.list.which)?;
+    let path = format!("index/domains/{}", segment(&args.domain));
+    let found: IndexDomain = asked.ask.ask(&asked.question(&path, &[]))?;
+    asked.tell_waiting()?;
+    let again = format!("domain {}", found.domain);
+    pages(&format!("{path}/pages"), &again, "the domain has no pages").print(&asked, &args.list)
 }
 
-/// A domain as the index spells it; of a host, its registrable domain.
-fn reversed(domain: &str) -> Result<String> {
-    let uri = Uri::of_url(&format!("http://{domain}/"));
-    match uri {
-        Ok(uri) if !domain.contains(['/', '?', '#', ':']) || domain.starts_with('[') => {
-            Ok(uri.domain().to_owned())
-        }
-        _ => Err(hinted(format!("{} is not a domain", excerpt(domain)), "write it like `example.com`")),
-    }
+fn pages<'a>(path: &'a str, again: &'a str, nothing: &'static str) -> List<'a, IndexPage> {
+    let cells = |row: &IndexPage| {
+        let loaded = if row.loaded { "yes" } else { "no" };
+        vec![row.incount.to_string(), row.score.to_string(), loaded.to_owned(), row.url.clone()]
+    };
+    List { path, query: Vec::new(), columns: &PAGE_COLUMNS, cells, nothing, again }
 }
 
-/// Prints a list up to its limit.
-pub(super) fn print<T>(
-    opened: &Opened,
-    args: &ListArgs,
-    view: &View<T>,
-    again: &str,
-    fetch: &impl AsyncFn(Option<&str>, usize) -> Result<Listing<T>, Error>,
-) -> Result<()> {
-    let as_json = args.which.json;
-    let mut left = args.limit.unwrap_or(if as_json { u64::MAX } else { TABLE_ROWS });
-    let mut after = args.after.clone();
-    let mut out = stdout();
-    let mut table = Table::new(view.columns);
-    let mut found = false;
-    while left > 0 {
-        let wanted = usize::try_from(left).unwrap_or(PAGE_ROWS).min(PAGE_ROWS);
-        let listing = opened.session.wait(fetch(after.as_deref(), wanted)).map_err(explain)?;
-        left = left.saturating_sub(listing.items.len() as u64);
-        found |= !listing.items.is_empty();
-        after = listing.next;
-        match as_json {
-            true => {
-                let cut = after.as_deref().filter(|_| left == 0);
-                write_objects(&mut out, &listing.items, view, cut)?;
+impl<T: DeserializeOwned> List<'_, T> {
+    /// Prints it up to its limit.
+    pub(super) fn print(&self, asked: &Asked, args: &ListArgs) -> Result<()> {
+        let as_json = args.which.json;
+        let mut left = args.limit.unwrap_or(if as_json { u64::MAX } else { TABLE_ROWS });
+        let mut after = args.after.clone();
+        let mut out = stdout();
+        let mut table = Table::new(self.columns);
+        let mut found = false;
+        while left > 0 {
+            let page = self.fetch(asked, after.as_ref(), left).map_err(explain)?;
+            left = left.saturating_sub(page.items.len() as u64);
+            found |= !page.items.is_empty();
+            after = page.next;
+            match as_json {
+                true => write_objects(&mut out, page.items, after.as_deref().filter(|_| left == 0))?,
+                false => table.page(&mut out, &self.rows(page.items)?)?,
             }
-            false => table.page(&mut out, &listing.items.iter().map(view.cells).collect::<Vec<_>>())?,
+            if after.is_none() {
+                break;
+            }
         }
-        if after.is_none() {
-            break;
+        out.flush()?;
+        match &after {
+            _ if as_json => Ok(()),
+            Some(after) if found => {
+                note(&format!("more: skurd index {}{}", self.again, options(args, after)))
+            }
+            _ if !found => note(self.nothing),
+            _ => Ok(()),
         }
     }
-    out.flush()?;
-    match &after {
-        _ if as_json => Ok(()),
-        Some(after) if found => note(&format!("more: skurd index {again}{}", options(args, after))),
-        _ if !found => note(view.nothing),
-        _ => Ok(()),
+
+    fn fetch(&self, asked: &Asked, after: Option<&String>, left: u64) -> Result<Page<Value>> {
+        let limit = usize::try_from(left).unwrap_or(LIMIT_MAX).min(LIMIT_MAX);
+        let mut query = self.query.clone();
+        query.push(("limit", limit.to_string()));
+        query.extend(after.map(|after| ("cursor", after.clone())));
+        asked.ask.ask(&asked.question(self.path, &query))
+    }
+
+    fn rows(&self, items: Vec<Value>) -> Result<Vec<Vec<String>>> {
+        let row = |item| Ok((self.cells)(&serde_json::from_value(item)?));
+        let rows: Result<_> = items.into_iter().map(row).collect();
+        rows.context("the answer of the server is not understood")
     }
 }
 
-fn write_objects<T>(out: &mut impl Write, rows: &[T], view: &View<T>, cut: Option<&str>) -> Result<()> {
-    for (at, row) in rows.iter().enumerate() {
-        let mut object = (view.object)(row);
-        if let (Some(next), true) = (cut, at + 1 == rows.len()) {
-            object["next"] = next.into();
-        }
-        writeln!(out, "{}", json_line(&object))?;
+fn write_objects(out: &mut impl Write, mut rows: Vec<Value>, cut: Option<&str>) -> Result<()> {
+    if let (Some(next), Some(last)) = (cut, rows.last_mut()) {
+        last["next"] = next.into();
     }
-    Ok(())
+    Ok(rows.iter().try_for_each(|row| writeln!(out, "{}", json_line(row)))?)
 }
 
 /// What was said on the command line, with the place to go on.
@@ -160,36 +154,12 @@ fn options(args: &ListArgs, after: &str) -> String {
     format!("{options} --after {after}")
 }
 
-fn explain(error: Error) -> anyhow::Error {
-    match error {
-        Error::BadCursor => hinted(
+fn explain(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref::<Problem>() {
+        Some(problem) if is_wrong_cursor(problem) => hinted(
             "--after is not from this list",
             "take it from the note under a table, or `next` of the last JSON object",
         ),
-        error => error.into(),
+        _ => error,
     }
-}
-
-fn pages(nothing: &'static str) -> View<RankedPage> {
-    View {
-        columns: &PAGE_COLUMNS,
-        cells: |row| {
-            let loaded = if row.loaded { "yes" } else { "no" };
-            vec![row.incount.to_string(), row.score.to_string(), loaded.to_owned(), row.uri.to_url()]
-        },
-        object: |row| {
-            json!({
-                "url": row.uri.to_url(),
-                "uri": row.uri.as_str(),
-                "incount": row.incount,
-                "score": row.score,
-                "loaded": row.loaded,
-            })
-        },
-        nothing,
-    }
-}
-
-fn domain_object(row: &RankedDomain) -> Value {
-    json!({ "domain": text::domain(&row.domain), "uri": row.domain, "pagecount": row.pagecount })
 }

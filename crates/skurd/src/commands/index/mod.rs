@@ -1,7 +1,7 @@
 //! `skurd index`: the link index, loaded from files and asked (X12).
 //!
 //! Which index a question is for: that of the collection that is named, the only one there is, or with `--all` the one across all
-//! collections (X13).
+//! collections (X13). Questions go through the API; what works on the whole index wants the data directory for itself.
 
 mod dump;
 mod feed;
@@ -18,19 +18,13 @@ use std::io::Write;
 
 use anyhow::Result;
 use index::Index;
-use serde_json::json;
+use serde_json::Value;
 
+use crate::api::index::{IndexItem, Which, choose, no_index};
+use crate::api::{Ask, Question};
 use crate::args::{IndexCommand, WhichArgs};
-use crate::config::{excerpt, nearest};
-use crate::hint::hinted;
 use crate::output::{Column, Table, left, right};
 use crate::session::{Session, note, stdout};
-
-/// The name of the index across all collections; no collection can be called so.
-pub(crate) const ALL: &str = frontier::INDEX_ACROSS;
-
-/// Notes that are counted of each queue where it only matters whether there are few or many.
-const WAITING_COUNTED_MAX: usize = 1000;
 
 pub(crate) fn run(command: &IndexCommand) -> Result<()> {
     match command {
@@ -45,24 +39,46 @@ pub(crate) fn run(command: &IndexCommand) -> Result<()> {
     }
 }
 
-/// An index, and the data directory it is in.
+/// An index, and the data directory it is in, which nobody else has meanwhile.
 struct Opened {
     session: Session,
     index: Index,
 }
 
 impl Opened {
-    /// For questions that can be answered at any time; what is not worked in yet is told.
     fn new(which: &WhichArgs) -> Result<Opened> {
         let session = Session::open(&which.data.dir)?;
-        let name = name_of(&session, which)?;
         let store = session.frontier.store();
-        let index = session.wait(Index::find(store, &name))?.ok_or_else(none)?;
+        let meant = Which { collection: which.collection.as_deref(), all: which.all };
+        let name = session.wait(choose(store, &meant))?;
+        let index = session.wait(Index::find(store, &name))?.ok_or_else(no_index)?;
         Ok(Opened { session, index })
     }
+}
 
+/// An index that is asked through the API.
+struct Asked {
+    ask: Ask,
+    which: Vec<(&'static str, String)>,
+}
+
+impl Asked {
+    fn new(which: &WhichArgs) -> Result<Asked> {
+        let ask = Ask::open(&which.data.dir)?;
+        let named = which.collection.clone().map(|name| ("collection", name));
+        let across = which.all.then(|| ("all", "true".to_owned()));
+        Ok(Asked { ask, which: named.into_iter().chain(across).collect() })
+    }
+
+    /// A question to this index.
+    fn question<'a>(&self, path: &str, query: &[(&'a str, String)]) -> Question<'a> {
+        Question::get(path, [&self.which, query].concat())
+    }
+
+    /// Questions can be answered at any time; what is not worked in yet is told.
     fn tell_waiting(&self) -> Result<()> {
-        match self.session.wait(self.index.waiting(1))? {
+        let index: IndexItem = self.ask.ask(&self.question("index", &[]))?;
+        match index.waiting {
             0 => Ok(()),
             _ => note(
                 "some changes are not worked in yet: `skurd index verify` does that, and so does the next load",
@@ -71,82 +87,39 @@ impl Opened {
     }
 }
 
-fn name_of(session: &Session, which: &WhichArgs) -> Result<String> {
-    let mut names = session.wait(Index::names(session.frontier.store()))?;
-    let across = names.iter().any(|name| name == ALL);
-    names.retain(|name| name != ALL);
-    match (&which.collection, names.as_slice()) {
-        _ if which.all && across => Ok(ALL.to_owned()),
-        _ if which.all => Err(hinted(
-            "there is no index across all collections",
-            if names.is_empty() { LOAD_HINT.to_owned() } else { format!("there are: {}", names.join(", ")) },
-        )),
-        (Some(name), _) if names.contains(name) => Ok(name.clone()),
-        (Some(_), []) | (None, []) if !across => Err(none()),
-        (Some(name), _) => Err(unknown(name, &names)),
-        (None, []) => Ok(ALL.to_owned()),
-        (None, [only]) => Ok(only.clone()),
-        (None, _) => Err(hinted(
-            "there are several link indexes",
-            format!(
-                "say which with --collection: {}{}",
-                names.join(", "),
-                if across { "; or --all" } else { "" }
-            ),
-        )),
-    }
-}
-
-const LOAD_HINT: &str = "`skurd index load FILE…` makes one";
-
-fn none() -> anyhow::Error {
-    hinted("there is no link index", LOAD_HINT)
-}
-
-fn unknown(name: &str, names: &[String]) -> anyhow::Error {
-    let hint = match nearest(name, names.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are: {}", names.join(", ")),
-    };
-    hinted(format!("there is no link index {}", excerpt(name)), hint)
-}
-
 const COLUMNS: [Column; 6] =
     [left("index"), right("uris"), right("loaded"), right("links"), right("domains"), right("waiting")];
 
 /// Of one index, or of each.
 fn stats(which: &WhichArgs) -> Result<()> {
-    let session = Session::open(&which.data.dir)?;
-    let store = session.frontier.store();
-    let names = match which.all || which.collection.is_some() {
-        true => vec![name_of(&session, which)?],
-        false => session.wait(Index::names(store))?,
-    };
-    if names.is_empty() {
-        return Err(none());
-    }
+    let asked = Asked::new(which)?;
     let mut out = stdout();
     let mut table = Table::new(&COLUMNS);
-    for name in names {
-        let Some(index) = session.wait(Index::find(store, &name))? else { continue };
-        let totals = session.wait(index.totals())?;
-        let waiting = session.wait(index.waiting(WAITING_COUNTED_MAX))?;
-        if which.json {
-            let object = json!({
-                "collection": (name != ALL).then_some(&name),
-                "uris": totals.uris,
-                "loaded": totals.loaded,
-                "links": totals.links,
-                "domains": totals.domains,
-                "waiting": waiting,
-            });
-            writeln!(out, "{object}")?;
-            continue;
+    let mut print = |object: &Value| -> Result<()> {
+        match which.json {
+            true => writeln!(out, "{object}")?,
+            false => table.page(&mut out, &[cells(&serde_json::from_value(object.clone())?)])?,
         }
-        let shown = if name == ALL { "(all)".to_owned() } else { name };
-        let numbers = [totals.uris, totals.loaded, totals.links, totals.domains, waiting];
-        let cells = std::iter::once(shown).chain(numbers.map(|number| number.to_string()));
-        table.page(&mut out, &[cells.collect()])?;
+        Ok(())
+    };
+    let mut found = false;
+    match asked.which.is_empty() {
+        false => {
+            found = true;
+            print(&asked.ask.ask(&asked.question("index", &[]))?)?;
+        }
+        true => asked.ask.pages("indexes", Vec::new(), |items| {
+            found |= !items.is_empty();
+            items.iter().try_for_each(|item| print(&serde_json::from_str(item.get())?))?;
+            Ok(true)
+        })?,
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    if found { Ok(()) } else { Err(no_index().into()) }
+}
+
+fn cells(item: &IndexItem) -> Vec<String> {
+    let name = item.collection.clone().unwrap_or_else(|| "(all)".to_owned());
+    let numbers = [item.uris, item.loaded, item.links, item.domains, item.waiting];
+    std::iter::once(name).chain(numbers.map(|number| number.to_string())).collect()
 }

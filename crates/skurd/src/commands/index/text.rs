@@ -1,7 +1,8 @@
 //! Texts from the web, made harmless for a terminal.
 
-use index::Uri;
 use serde_json::Value;
+
+use crate::output::is_harmful;
 
 /// Longer anchor texts are cut in tables.
 const ANCHOR_CHARS_SHOWN_MAX: usize = 80;
@@ -33,22 +34,10 @@ pub(super) fn json_line(value: &Value) -> String {
     line
 }
 
-/// Control characters, and the marks that reorder the text around them.
-pub(super) fn is_harmful(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 /// A word of a command that can be typed again.
 pub(super) fn quoted(word: &str) -> String {
     let clean: String = word.chars().filter(|c| !is_harmful(*c)).collect();
     format!("'{}'", clean.replace('\'', "'\\''"))
-}
-
-/// `example.com` for `com.example`.
-pub(super) fn domain(reversed: &str) -> String {
-    let url = Uri::read(reversed).map(|uri| uri.to_url());
-    let host = url.as_deref().and_then(|url| url.strip_prefix("http://")?.strip_suffix('/'));
-    host.unwrap_or(reversed).to_owned()
 }
 
 #[cfg(test)]
@@ -67,17 +56,5 @@ mod tests {
         let line = json_line(&value);
         assert!(!line.contains(is_harmful), "{line:?}");
         assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), value);
-    }
-
-    #[test]
-    fn x8_domains_are_shown_as_people_write_them() {
-        for (reversed, shown) in [
-            ("com.example", "example.com"),
-            ("uk.co.bbc", "bbc.co.uk"),
-            ("10.0.0.1", "10.0.0.1"),
-            ("[::1]", "[::1]"),
-        ] {
-            assert_eq!(domain(reversed), shown);
-        }
     }
 }

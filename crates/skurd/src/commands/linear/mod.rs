@@ -3,6 +3,7 @@
 //! The walks of a command belong to a collection and a profile of their own, and take turns in one round. Those of earlier commands in the
 //! same data directory are switched off meanwhile.
 
+mod lines;
 mod show;
 
 use std::io::Write;
@@ -14,7 +15,6 @@ use policy::catalog::Change;
 use policy::model::DeclaredWalk;
 use policy::scope::Scope;
 use policy::walk::{Refusal, Resume};
-use serde_json::json;
 use tokio::sync::watch;
 
 use super::crawl::{adjust, collection, profile};
@@ -24,7 +24,7 @@ use crate::harvest::figures::Figures;
 use crate::harvest::{Harvest, Outcome, Until, data_flag};
 use crate::hint::Usage;
 use crate::linear::map::{CELLS, Map, has_colours};
-use crate::linear::{LINEAR, Outputs, Teller, Wanted, asked, events, refused, words};
+use crate::linear::{LINEAR, Outputs, Stopped, Teller, Wanted, asked, events, refused, words};
 use crate::output::bytes_text;
 use crate::session::stdout;
 use crate::wire;
@@ -110,9 +110,8 @@ fn print_events(harvest: &Harvest, names: &[String]) -> Result<()> {
     let mut out = stdout();
     for name in names {
         let sight = harvest.wait(harvest.frontier.walk(name))?;
-        let in_memory =
-            harvest.frontier.peek_walk(name, |walk, run| events::walk(&mut out, name, walk, run, json!({})));
-        in_memory.unwrap_or_else(|| events::walk(&mut out, name, &sight.walk, &sight.run, json!({})))?;
+        let in_memory = harvest.frontier.peek_walk(name, |walk, run| events::walk(&mut out, name, walk, run));
+        in_memory.unwrap_or_else(|| events::walk(&mut out, name, &sight.walk, &sight.run))?;
     }
     Ok(out.flush()?)
 }
@@ -121,8 +120,8 @@ fn print_summary(args: &WalkArgs, harvest: &Harvest, names: &[String], outcome: 
     let mut out = stdout();
     for name in names {
         let sight = harvest.wait(harvest.frontier.walk(name))?;
-        let stopped = harvest.frontier.peek_walk(name, |walk, _| words::stopped_all(walk));
-        let stopped = stopped.unwrap_or_else(|| words::stopped_all(&sight.walk));
+        let why = harvest.frontier.peek_walk(name, |walk, _| walk.ended());
+        let stopped = Stopped::from(why.unwrap_or_else(|| sight.walk.ended())).as_str();
         writeln!(out, "{name}: {}, stopped: {stopped}", words::figures(&sight.walk, &sight.run))?;
         for line in Map::of(&sight.walk, CELLS).lines("  ", has_colours(&std::io::stdout())) {
             writeln!(out, "{}", line.trim_end())?;

@@ -2,18 +2,19 @@
 
 use std::io::Write;
 
-use anyhow::Result;
-use frontier::WalkSight;
-use policy::walk::{Cell, Direction, Kind, Retry, WalkSettings};
-use serde_json::{Value, json};
+use anyhow::{Context, Result};
+use policy::time::Span;
+use policy::walk::{Direction, Retry, WalkSettings};
 
+use super::lines::{self, NOT_UNDERSTOOD, STRETCHES, question};
+use crate::api::Ask;
+use crate::api::walks::{IdRange, WalkDetail, WalkItem};
 use crate::args::ShowArgs;
 use crate::config::{counted, print_duration};
-use crate::hint::{hinted, unknown};
+use crate::linear::WalkCell;
 use crate::linear::map::{CELLS, Map, has_colours};
-use crate::linear::{events, words};
-use crate::output::{Column, Table, left, number_or_dash, rate_text, right, time_json};
-use crate::session::{Session, note, stdout};
+use crate::output::{Column, Table, left, number_or_dash, rate_text, right, text_or_dash};
+use crate::session::{note, stdout};
 
 const COLUMNS: [Column; 7] = [
     left("walk"),
@@ -26,121 +27,109 @@ const COLUMNS: [Column; 7] = [
 ];
 const STRETCH_COLUMNS: [Column; 5] =
     [right("from"), right("to"), right("found"), right("missing"), right("unknown")];
-/// Stretches that found and missing are told for.
-const STRETCHES: usize = 16;
 /// Ranges of holes that a person reads.
 const HOLES_SHOWN_MAX: usize = 50;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<()> {
-    let session = Session::open(&args.data.dir)?;
-    let names: Vec<String> =
-        session.look(|catalog| catalog.walks().map(|walk| walk.name.clone()).collect())?;
+    let ask = Ask::open(&args.data.dir)?;
     let mut out = stdout();
+    let mut table = Table::new(&COLUMNS);
+    let mut found = false;
     match &args.walk {
         Some(name) => {
-            let sight = sight(&session, name, &names)?;
+            found = true;
             match args.json {
-                true => print_json(&mut out, &sight)?,
-                false => print(&mut out, &sight)?,
+                true => lines::print(&mut out, &ask, name)?,
+                false => print(&mut out, &ask, name)?,
             }
         }
-        None => {
-            let mut table = Table::new(&COLUMNS);
-            for name in &names {
-                let sight = sight(&session, name, &names)?;
+        None => ask.pages("walks", Vec::new(), |items| {
+            found |= !items.is_empty();
+            for item in items {
+                let item: WalkItem = serde_json::from_str(item.get()).context(NOT_UNDERSTOOD)?;
                 match args.json {
-                    true => print_json(&mut out, &sight)?,
-                    false => table.page(&mut out, &[row(&sight)])?,
+                    true => lines::print(&mut out, &ask, &item.name)?,
+                    false => table.page(&mut out, &[row(&item)])?,
                 }
             }
-        }
+            Ok(true)
+        })?,
     }
     out.flush()?;
-    match names.is_empty() && !args.json {
-        true => {
+    match found || args.json {
+        true => Ok(()),
+        false => {
             note("there are no walks: `skurd linear TEMPLATE` begins one, and so does `walks` in a config")
         }
-        false => Ok(()),
     }
 }
 
-fn sight(session: &Session, name: &str, names: &[String]) -> Result<WalkSight> {
-    if names.is_empty() {
-        let hint = "`skurd linear TEMPLATE` begins one, and so does `walks` in a config";
-        return Err(hinted(format!("there is no walk `{name}`"), hint));
-    }
-    if !names.iter().any(|known| known == name) {
-        return Err(unknown("walk", name, names.iter().map(String::as_str)));
-    }
-    Ok(session.wait(session.frontier.walk(name))?)
-}
-
-fn row(sight: &WalkSight) -> Vec<String> {
-    let counts = sight.walk.counts();
+fn row(item: &WalkItem) -> Vec<String> {
+    let counts = &item.standing.counts;
     vec![
-        sight.declared.name.clone(),
+        item.name.clone(),
         counts.content.to_string(),
         counts.holes.to_string(),
         number_or_dash(counts.remaining),
-        sight.run.requests.to_string(),
-        number_or_dash(sight.run.last),
-        standing(sight).to_owned(),
+        item.standing.requests.to_string(),
+        text_or_dash(item.last.as_deref()),
+        why(item).to_owned(),
     ]
 }
 
 /// Why it stands, or that it was never begun.
-fn standing(sight: &WalkSight) -> &'static str {
-    if sight.is_new { "not begun" } else { words::stopped_all(&sight.walk) }
+fn why(item: &WalkItem) -> &'static str {
+    if item.begun { item.standing.stopped.as_str() } else { "not begun" }
 }
 
-fn print(out: &mut impl Write, sight: &WalkSight) -> Result<()> {
-    let WalkSight { declared, walk, run, .. } = sight;
-    writeln!(out, "{}", declared.name)?;
-    writeln!(out, "  {}", settings_text(walk.settings()))?;
-    for line in Map::of(walk, CELLS).lines("  ", has_colours(&std::io::stdout())) {
+fn print(out: &mut impl Write, ask: &Ask, name: &str) -> Result<()> {
+    let sizes = |cells: usize, ranges: usize| [("cells", cells.to_string()), ("ranges", ranges.to_string())];
+    let walk: WalkDetail = ask.ask(&question(name, &sizes(CELLS, HOLES_SHOWN_MAX)))?;
+    let coarse: WalkDetail = ask.ask(&question(name, &sizes(STRETCHES, 0)))?;
+    let standing = &walk.item.standing;
+    let settings: WalkSettings =
+        serde_json::from_value(walk.item.settings.clone()).context(NOT_UNDERSTOOD)?;
+    writeln!(out, "{}", walk.item.name)?;
+    writeln!(out, "  {}", settings_text(&settings))?;
+    let map = Map::drawn(walk.stretches.clone(), &standing.heads, settings.max().is_none());
+    for line in map.lines("  ", has_colours(&std::io::stdout())) {
         writeln!(out, "{}", line.trim_end())?;
     }
-    let counts = walk.counts();
+    let counts = &standing.counts;
     let to_go = counts.remaining.map_or(String::new(), |ids| format!(", {ids} to go"));
-    writeln!(out, "  {} found, {} missing{to_go}; {}", counts.content, counts.holes, standing(sight))?;
-    for head in walk.heads() {
+    writeln!(out, "  {} found, {} missing{to_go}; {}", counts.content, counts.holes, why(&walk.item))?;
+    for head in &standing.heads {
         let at = number_or_dash(head.at);
         let misses = counted(usize::try_from(head.misses).unwrap_or(usize::MAX), "id");
-        let (leg, stopped) = (words::leg(head.leg), words::stopped(&head));
+        let (leg, stopped) = (head.leg.as_str(), head.stopped.as_str());
         writeln!(out, "  head {leg} at {at}, {misses} in a row not known to exist; {stopped}")?;
     }
-    if let Some(rate) = words::rate(run) {
-        let forecast = words::forecast(walk, run);
-        let left =
-            forecast.map_or(String::new(), |span| format!("; at this rate done in {}", print_duration(span)));
-        writeln!(out, "  {} requests in the last run, {}/s{left}", run.requests, rate_text(rate))?;
+    if let Some(rate) = standing.requests_per_second {
+        let done_in = |left| format!("; at this rate done in {}", print_duration(Span::seconds(left)));
+        let left = standing.seconds_left.map_or(String::new(), done_in);
+        writeln!(out, "  {} requests in the last run, {}/s{left}", standing.requests, rate_text(rate))?;
     }
-    print_holes(out, sight)?;
-    let stretches = Map::of(walk, STRETCHES);
-    let rows: Vec<Vec<String>> = stretches.cells().iter().map(stretch).collect();
+    print_holes(out, &walk)?;
+    let rows: Vec<Vec<String>> = coarse.stretches.iter().map(stretch).collect();
     writeln!(out)?;
     Ok(Table::new(&STRETCH_COLUMNS).page(out, &rows)?)
 }
 
-fn print_holes(out: &mut impl Write, sight: &WalkSight) -> Result<()> {
-    let mut holes = sight.walk.ranges(Kind::Hole, 0);
-    let shown: Vec<String> = holes
-        .by_ref()
-        .take(HOLES_SHOWN_MAX)
-        .map(|range| match range.start() == range.end() {
-            true => range.start().to_string(),
-            false => format!("{}–{}", range.start(), range.end()),
-        })
-        .collect();
-    let more = match holes.count() {
-        0 => String::new(),
-        more => format!(" … and {more} more ranges; --json has all"),
+fn print_holes(out: &mut impl Write, walk: &WalkDetail) -> Result<()> {
+    let text = |IdRange(first, last): &IdRange| match first == last {
+        true => first.to_string(),
+        false => format!("{first}–{last}"),
+    };
+    let shown: Vec<String> = walk.holes.iter().map(text).collect();
+    let more = match walk.more.holes {
+        None => String::new(),
+        Some(more) => format!(" … and {} more ranges; --json has all", more.ranges),
     };
     let holes = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
     Ok(writeln!(out, "  holes {holes}{more}")?)
 }
 
-fn stretch(cell: &Cell) -> Vec<String> {
+fn stretch(cell: &WalkCell) -> Vec<String> {
     [cell.from, cell.to, cell.content, cell.holes, cell.unknown].map(|number| number.to_string()).to_vec()
 }
 
@@ -165,28 +154,4 @@ fn settings_text(settings: &WalkSettings) -> String {
         words.push(format!("rate {}", settings.rate()));
     }
     words.join(", ")
-}
-
-fn print_json(out: &mut impl Write, sight: &WalkSight) -> Result<()> {
-    let WalkSight { declared, walk, run, .. } = sight;
-    let cells = Map::of(walk, STRETCHES);
-    let stretches: Vec<Value> = cells
-        .cells()
-        .iter()
-        .map(|cell| {
-            let Cell { from, to, content, holes, unknown } = cell;
-            json!({ "from": from, "to": to, "content": content, "holes": holes, "unknown": unknown })
-        })
-        .collect();
-    let [map, _] = Map::of(walk, CELLS).lines("", false);
-    let more = json!({
-        "active": declared.active,
-        "profile": declared.profile,
-        "begun": !sight.is_new,
-        "last": time_json(run.last),
-        "settings": walk.settings(),
-        "stretches": stretches,
-        "map": map,
-    });
-    Ok(events::walk(out, &declared.name, walk, run, more)?)
 }
