@@ -1,4 +1,7 @@
-//! What the benches share: a stopwatch, memory readings, and a table to print.
+//! What the benches share: a stopwatch, readings of memory, and webs to harvest.
+
+pub mod pages;
+pub mod web;
 
 use std::time::{Duration, Instant};
 
@@ -69,4 +72,18 @@ pub fn scratch() -> anyhow::Result<tempfile::TempDir> {
         Some(dir) => tempfile::TempDir::new_in(dir)?,
         None => tempfile::TempDir::new()?,
     })
+}
+
+/// The binary that is measured: `--skurd FILE`, or the one built beside this.
+pub fn skurd_binary() -> anyhow::Result<std::path::PathBuf> {
+    Ok(match text_flag("--skurd") {
+        Some(path) => path.into(),
+        None => std::env::current_exe()?.with_file_name("skurd"),
+    })
+}
+
+pub fn median(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }

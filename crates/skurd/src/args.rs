@@ -31,7 +31,7 @@ pub(crate) use look::{
     UrlArgs, WhyArgs,
 };
 pub(crate) use report::{ContractBy, PrintArgs, ReportArgs, ReportCommand};
-pub(crate) use serve::ServeArgs;
+pub(crate) use serve::{ServeArgs, USUAL_LISTEN};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use things::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
 pub(crate) use value::{DataDir, duration, from_now, line};
@@ -49,7 +49,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve a small web of twelve hosts on loopback and harvest it, without any network
+    /// Serve a small web of twelve hosts on loopback, harvest it and open the dashboard, without any network
     ///
     /// Redirects, robots, sitemaps, cookies, errors, a trap: everything a harvest meets, in two collections, one of them logged in.
     #[command(after_help = "Examples:\n  skurd demo\n  skurd demo --until-done --data /tmp/demo")]
@@ -64,7 +64,7 @@ pub(crate) enum Command {
   skurd crawl config.yaml --for 8h --data /srv/skurd --json
   skurd crawl http://shop.test/ --resolve '*.test=127.0.0.1:8080' --allow-net 127.0.0.0/8 --delay 0")]
     Crawl(Box<CrawlArgs>),
-    /// Harvest for ever, and serve the HTTP API, metrics and health beside it
+    /// Harvest for ever, and serve the dashboard, the HTTP API, metrics and health beside it
     ///
     /// The API is at /api/v1, its description at /api/openapi.json. Loopback is open to whoever is on this machine; any other address
     /// wants a token. Other commands on the same data directory talk to the server by themselves. Ctrl-C stops cleanly.

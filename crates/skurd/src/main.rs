@@ -5,6 +5,7 @@ mod args;
 mod clock;
 mod commands;
 mod config;
+mod dashboard;
 mod demo;
 mod harvest;
 mod hint;

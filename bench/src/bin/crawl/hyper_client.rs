@@ -8,11 +8,11 @@ use http_body_util::{BodyExt, Empty};
 use hyper::Request;
 use hyper::body::Bytes;
 use hyper_util::rt::TokioIo;
+use skurd_bench::pages::Shape;
 use skurd_bench::{Stopwatch, cpu_seconds, memory_mib};
 use tokio::net::TcpStream;
 
 use super::peers::Run;
-use super::web::Shape;
 
 const CONNECTIONS: u64 = 64;
 

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
-use skurd_bench::{Stopwatch, scratch, text_flag};
+use skurd_bench::pages::Shape;
+use skurd_bench::{Stopwatch, scratch, skurd_binary};
 
 use super::hyper_client;
-use super::web::Shape;
 
 /// No peer takes longer.
 const SECONDS_MAX: u64 = 300;
@@ -100,13 +100,6 @@ impl Peer {
             .args(more)
             .args(urls);
         Ok(command)
-    }
-}
-
-fn skurd_binary() -> Result<PathBuf> {
-    match text_flag("--skurd") {
-        Some(path) => Ok(path.into()),
-        None => Ok(std::env::current_exe()?.with_file_name("skurd")),
     }
 }
 

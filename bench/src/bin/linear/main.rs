@@ -4,29 +4,29 @@
 //! away, skurd archives and commits each. The runs alternate, and the medians count; a run counts only if the web saw every id. Then the size of
 //! the rows that a walk of ten million ids in a row costs. `--skurd FILE` is the binary to measure, `--rounds N` how often.
 
+mod pages;
 mod rows;
-mod web;
 
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
-use skurd_bench::{Stopwatch, number_flag, scratch, text_flag};
+use skurd_bench::web::Web;
+use skurd_bench::{Stopwatch, median, number_flag, scratch, skurd_binary, text_flag};
 
 const PARALLEL: &str = "32";
 
 fn main() -> Result<()> {
     if let Some(port) = text_flag("--serve") {
-        return web::serve(port.parse()?);
+        return pages::serve(port.parse()?);
     }
     let ids = number_flag("--ids", 20_000);
     let rounds = number_flag("--rounds", 3);
-    let server = Server::start()?;
+    let web = Web::start()?;
     println!("{ids} ids on one host, {PARALLEL} requests at once, {rounds} rounds");
     let (mut curl, mut skurd) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
-        curl.push(measure(&server, ids, |dir| Ok(curl_command(&server, ids, dir)))?);
-        skurd.push(measure(&server, ids, |dir| skurd_command(&server, ids, dir))?);
+        curl.push(measure(&web, ids, |dir| Ok(curl_command(&web, ids, dir)))?);
+        skurd.push(measure(&web, ids, |dir| skurd_command(&web, ids, dir))?);
     }
     for (name, rates) in [("curl -Z, to /dev/null", &curl), ("skurd linear, gzip WARC", &skurd)] {
         let rounds: Vec<String> = rates.iter().map(|rate| format!("{rate:.0}")).collect();
@@ -38,23 +38,17 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn median(rates: &[f64]) -> f64 {
-    let mut rates = rates.to_vec();
-    rates.sort_by(f64::total_cmp);
-    rates[rates.len() / 2]
-}
-
 /// Requests a second of a command that runs in an empty directory.
 #[allow(clippy::cast_precision_loss, reason = "a rate")]
-fn measure(server: &Server, ids: u64, command: impl Fn(&std::path::Path) -> Result<Command>) -> Result<f64> {
+fn measure(web: &Web, ids: u64, command: impl Fn(&std::path::Path) -> Result<Command>) -> Result<f64> {
     let dir = scratch()?;
-    web::reset(server.port)?;
+    pages::reset(web)?;
     let mut command = command(dir.path())?;
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let watch = Stopwatch::start();
     let status = command.status().with_context(|| format!("cannot run {:?}", command.get_program()))?;
     let seconds = watch.elapsed().as_secs_f64();
-    let seen = web::seen(server.port)?;
+    let seen = pages::seen(web)?;
     anyhow::ensure!(
         status.success() && seen == ids,
         "{:?}: {status}, {seen} of {ids} ids",
@@ -63,53 +57,22 @@ fn measure(server: &Server, ids: u64, command: impl Fn(&std::path::Path) -> Resu
     Ok(ids as f64 / seconds)
 }
 
-fn curl_command(server: &Server, ids: u64, dir: &std::path::Path) -> Command {
+fn curl_command(web: &Web, ids: u64, dir: &std::path::Path) -> Command {
     let mut command = Command::new("curl");
     command
         .args(["-Z", "--parallel-max", PARALLEL, "-s", "-o", "/dev/null"])
-        .arg(format!("http://127.0.0.1:{}/p/[1-{ids}]", server.port))
+        .arg(format!("http://127.0.0.1:{}/p/[1-{ids}]", web.port))
         .current_dir(dir);
     command
 }
 
-fn skurd_command(server: &Server, ids: u64, dir: &std::path::Path) -> Result<Command> {
-    let binary: PathBuf = match text_flag("--skurd") {
-        Some(path) => path.into(),
-        None => std::env::current_exe()?.with_file_name("skurd"),
-    };
-    let mut command = Command::new(binary);
+fn skurd_command(web: &Web, ids: u64, dir: &std::path::Path) -> Result<Command> {
+    let mut command = Command::new(skurd_binary()?);
     command
         .arg("linear")
-        .arg(format!("http://127.0.0.1:{}/p/{{id}}", server.port))
+        .arg(format!("http://127.0.0.1:{}/p/{{id}}", web.port))
         .args(["--min", "1", "--max", &ids.to_string(), "--delay", "0", "--parallel", PARALLEL])
         .args(["--allow-net", "127.0.0.0/8", "--robots", "ignore", "--no-index", "--warc", "gzip", "--data"])
         .arg(dir.join("data"));
     Ok(command)
-}
-
-struct Server {
-    child: Child,
-    port: u16,
-}
-
-impl Server {
-    fn start() -> Result<Server> {
-        let port = web::free_port()?;
-        let child = Command::new(std::env::current_exe()?)
-            .args(["--serve", &port.to_string()])
-            .stdin(Stdio::null())
-            .spawn()
-            .context("cannot start the web")?;
-        let server = Server { child, port };
-        web::wait_for(port)?;
-        Ok(server)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may be gone already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }

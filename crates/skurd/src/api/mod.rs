@@ -44,7 +44,8 @@ pub(crate) use page::{LIMIT_MAX, Page, is_wrong_cursor};
 pub(crate) use problem::{Answer, Problem};
 pub(crate) use queue::{Moved, QueueItem};
 pub(crate) use reports::{
-    ContractItem, DomainItem, ErrorItem, FeasibilityItem, OverdueItem, ROWS_MAX as REPORT_ROWS_MAX,
+    ContractItem, DomainItem, ErrorItem, FeasibilityItem, OverdueItem, ROWS_MAX as REPORT_ROWS_MAX, Timeline,
+    since as report_since,
 };
 pub(crate) use state::App;
 pub(crate) use things::{Deleted, Kind, Switched, render, settings_of};

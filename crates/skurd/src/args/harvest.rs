@@ -1,5 +1,6 @@
 //! What every command that harvests can be told.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use ipnet::IpNet;
@@ -90,12 +91,15 @@ pub(crate) struct DemoArgs {
     /// Where the demo keeps its data; what an earlier demo left there goes
     #[arg(long = "data", value_name = "DIR", default_value = "./skurd-demo")]
     pub(crate) dir: PathBuf,
-    /// End when everything is harvested, instead of serving the web until Ctrl-C
+    /// End when everything is harvested, instead of going on until Ctrl-C
     #[arg(long)]
     pub(crate) until_done: bool,
     /// The port of the web on 127.0.0.1; any that is free if 0
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) port: u16,
+    /// Where the dashboard is; 127.0.0.1:8642 if that is free, or any port
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
     /// Print what happens as JSON lines
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,17 +1,23 @@
-//! `skurd demo`: a web on loopback, harvested for real.
+//! `skurd demo`: a web on loopback, harvested for real, with the dashboard on.
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use frontier::Witness;
 use tokio::runtime::Builder;
 
-use crate::args::{DataDir, DemoArgs, HarvestArgs, WarcArg};
+use super::serve::{self, tell};
+use crate::api::App;
+use crate::args::{DataDir, DemoArgs, HarvestArgs, USUAL_LISTEN, WarcArg};
 use crate::config;
 use crate::demo::{self, Demo, Request};
 use crate::harvest::{Harvest, Until, summarise};
-use crate::hint::hinted;
+use crate::hint::{hinted, misused};
+use crate::serve::{Guard, Live, Server};
 use crate::session::{note, stdout};
 
 /// Says that a directory is a demo's and may be thrown away.
@@ -19,6 +25,7 @@ const MARK: &str = "DEMO";
 const WORKERS: u16 = 16;
 
 pub(crate) fn run(args: &DemoArgs) -> Result<()> {
+    let listener = listen(args)?;
     make_room(&args.dir)?;
     let declared = config::parse("demo.yaml", demo::config().as_bytes())?;
     // The web has a thread of its own, as if it were another machine.
@@ -38,21 +45,56 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     let harvest =
         Harvest::open(&harvest_args(args, &format!("*.test={address}"))?, &declared.into_changes())?;
     mark(&args.dir)?;
+    let live = Arc::new(Live::new(Arc::clone(&harvest.figures)));
+    let app = App::new(Arc::clone(&harvest.frontier), args.dir.clone(), Arc::clone(&live));
+    let server = Server::start(listener, Guard::new(None)?, app)?;
+    tell(&server, args.json)?;
+    let ran = watched(args, &harvest, &web, &live, server.address);
+    server.stop();
+    ran
+}
+
+/// The town until it is harvested; then its life, until somebody stops it.
+fn watched(
+    args: &DemoArgs,
+    harvest: &Harvest,
+    web: &Demo,
+    live: &Arc<Live>,
+    dashboard: SocketAddr,
+) -> Result<()> {
     harvest.start(false)?;
-    let outcome = harvest.run(&Until { done: true, ..Until::default() }, None)?;
+    let audience = || Some(Arc::clone(live) as Arc<dyn Witness>);
+    let outcome = harvest.run(&Until { done: true, ..Until::default() }, audience())?;
     summarise(&outcome, &args.dir, args.json)?;
-    if args.json {
+    if !args.json {
+        tell_politeness(&web.log())?;
+        tell_what_to_try(&args.dir)?;
+    }
+    if args.until_done || outcome.interrupted {
         return Ok(());
     }
-    tell_politeness(&web.log())?;
-    tell_what_to_try(&args.dir)?;
-    if !args.until_done && !outcome.interrupted {
+    if !args.json {
         note(&format!(
-            "the web stays until Ctrl-C: `curl -x http://{address} http://avis.test/`, or a browser with that proxy, looks around in it"
+            "the town lives on until Ctrl-C, its newspaper is harvested every minute: look at http://{dashboard}/, or into the town itself with `curl -x http://{} http://avis.test/`",
+            web.address()
         ))?;
-        outside.block_on(tokio::signal::ctrl_c())?;
     }
+    harvest.run(&Until::default(), audience())?;
     Ok(())
+}
+
+/// Where the dashboard was asked to be; where it usually is, or, if that place is taken, any that is free.
+fn listen(args: &DemoArgs) -> Result<TcpListener> {
+    match args.listen {
+        Some(address) if address.ip().is_loopback() => serve::listen(address),
+        Some(address) => Err(misused(
+            format!("{address} can be reached by others, and a demo has no token"),
+            "listen at 127.0.0.1",
+        )),
+        None => {
+            serve::listen(USUAL_LISTEN).or_else(|_| serve::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))))
+        }
+    }
 }
 
 /// A fresh directory; one that an earlier demo made is emptied, any other is left alone.

@@ -1,10 +1,11 @@
 //! `skurd serve`: harvests for ever, and serves the API beside it.
 
 use std::io::Write;
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde_json::json;
 
 use crate::api::App;
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     let harvest = Harvest::open(&args.harvest, &changes)?;
     let live = Arc::new(Live::new(Arc::clone(&harvest.figures)));
     let app = App::new(Arc::clone(&harvest.frontier), args.harvest.data.dir.clone(), Arc::clone(&live));
-    let server = Server::start(args.listen, Guard::new(token)?, app)?;
+    let server = Server::start(listen(args.listen)?, Guard::new(token)?, app)?;
     tell(&server, args.harvest.json)?;
     let ran = harvest.start(false).and_then(|started| {
         if !args.harvest.json && started.seeds > 0 {
@@ -45,10 +46,15 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     summarise(&ran?, &args.harvest.data.dir, args.harvest.json)
 }
 
-fn tell(server: &Server, as_json: bool) -> Result<()> {
+pub(super) fn listen(address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).with_context(|| format!("cannot listen at {address}"))
+}
+
+/// Where the dashboard is.
+pub(super) fn tell(server: &Server, as_json: bool) -> Result<()> {
     let url = format!("http://{}/", server.address);
     if !as_json {
-        return note(&format!("serving at {url}"));
+        return note(&format!("the dashboard is at {url}"));
     }
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}", json!({ "event": "serving", "url": url, "address": server.address.to_string() }))?;

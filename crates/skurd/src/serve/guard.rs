@@ -22,19 +22,23 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::sessions::{Sessions, drawn_key};
 use crate::api::{Answer, Json, Problem};
 
 /// The browser's cookie.
-const COOKIE: &str = "skurd_key";
+const COOKIE: &str = "skurd_session";
 /// Asked by those who watch over the process.
 const OPEN_PATHS: [&str; 2] = ["/healthz", "/readyz"];
-/// Takes the token itself.
-const SESSION_PATH: &str = "/api/v1/session";
+/// What the login page is made of.
+const ASSETS: &str = "/assets/";
+/// Where the token itself is shown.
+const TOKEN_PATHS: [&str; 2] = ["/api/v1/session", "/login"];
 
 pub(crate) struct Guard {
     /// None: bound to loopback, and open to whoever can reach that.
     token: Option<String>,
     pub(crate) key: String,
+    sessions: Sessions,
 }
 
 /// How a request showed that it may ask.
@@ -47,15 +51,15 @@ enum Caller {
 
 impl Guard {
     pub(crate) fn new(token: Option<String>) -> Result<Guard> {
-        Ok(Guard { token, key: drawn_key().context("cannot draw a key")? })
+        Ok(Guard { token, key: drawn_key().context("cannot draw a key")?, sessions: Sessions::default() })
     }
 
-    fn wants_token(&self) -> bool {
+    pub(crate) fn wants_token(&self) -> bool {
         self.token.is_some()
     }
 
     /// Whether this is the token, or the key; takes equally long for every wrong one.
-    fn admits(&self, given: &str) -> bool {
+    pub(crate) fn admits(&self, given: &str) -> bool {
         let is = |wanted: &str| bool::from(given.as_bytes().ct_eq(wanted.as_bytes()));
         let by_token = self.token.as_deref().is_some_and(is);
         let by_key = is(&self.key);
@@ -63,18 +67,26 @@ impl Guard {
     }
 
     /// The cookie for a browser that showed the token.
-    fn cookie(&self) -> String {
-        format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict", self.key)
+    pub(crate) fn begin(&self, headers: &HeaderMap) -> std::io::Result<String> {
+        Ok(set_cookie(&self.sessions.begin()?, headers))
+    }
+
+    /// Lets this browser in no more; the cookie that says so.
+    pub(crate) fn end(&self, headers: &HeaderMap) -> String {
+        if let Some(given) = cookie(headers) {
+            self.sessions.end(given);
+        }
+        format!("{}; Max-Age=0", set_cookie("", headers))
     }
 
     fn check(&self, request: &Request) -> Result<(), Problem> {
         let path = request.uri().path();
-        if OPEN_PATHS.contains(&path) {
+        if OPEN_PATHS.contains(&path) || path.starts_with(ASSETS) {
             return Ok(());
         }
         let headers = request.headers();
         let caller = match self.caller(headers) {
-            Err(_) if path == SESSION_PATH => Caller::Browser,
+            Err(_) if self.wants_token() && TOKEN_PATHS.contains(&path) => Caller::Browser,
             caller => caller?,
         };
         match caller {
@@ -91,7 +103,7 @@ impl Guard {
                 false => Err(unauthorized("this is not the token")),
             };
         }
-        if cookie(headers).is_some_and(|given| self.admits(given)) {
+        if cookie(headers).is_some_and(|given| self.sessions.holds(given)) {
             return Ok(Caller::Browser);
         }
         if self.wants_token() {
@@ -139,11 +151,16 @@ struct Credentials {
     request_body = Credentials,
     responses((status = 204, description = "The cookie is set")),
 )]
-async fn begin_session(State(guard): State<Arc<Guard>>, Json(given): Json<Credentials>) -> Answer<Response> {
+async fn begin_session(
+    State(guard): State<Arc<Guard>>,
+    headers: HeaderMap,
+    Json(given): Json<Credentials>,
+) -> Answer<Response> {
     if !guard.admits(&given.token) {
         return Err(unauthorized("this is not the token"));
     }
-    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, guard.cookie())]).into_response())
+    let cookie = guard.begin(&headers).map_err(|error| Problem::internal(&error))?;
+    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response())
 }
 
 fn unauthorized(detail: &str) -> Problem {
@@ -200,13 +217,11 @@ fn is_loopback_name(name: &str) -> bool {
     is_local || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-fn drawn_key() -> std::io::Result<String> {
-    let mut bytes = [0; 24];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        filled += rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty())?;
-    }
-    Ok(data_encoding::BASE64URL_NOPAD.encode(&bytes))
+/// Only over TLS where a proxy in front says that there is some.
+fn set_cookie(value: &str, headers: &HeaderMap) -> String {
+    let is_https = headers.get("x-forwarded-proto").is_some_and(|proto| proto.as_bytes() == b"https");
+    let secure = if is_https { "; Secure" } else { "" };
+    format!("{COOKIE}={value}; Path=/; HttpOnly; SameSite=Strict{secure}")
 }
 
 #[cfg(test)]

@@ -10,13 +10,14 @@ mod limits;
 mod listen;
 mod live;
 mod notice;
+mod sessions;
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use tokio::runtime::{Builder, Runtime};
@@ -24,10 +25,12 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
 use crate::api::{self, App};
+use crate::dashboard::{self, Site};
 
 pub(crate) use guard::Guard;
 pub(crate) use live::{Event, Live, Sample};
 pub(crate) use notice::Notice;
+pub(crate) use sessions::drawn_key;
 
 /// Threads that answer; beside them, the few that read much.
 const THREADS: usize = 2;
@@ -46,9 +49,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Listens at once, and says so in the data directory.
-    pub(crate) fn start(address: SocketAddr, guard: Guard, app: App) -> Result<Server> {
-        let listener = TcpListener::bind(address).with_context(|| format!("cannot listen at {address}"))?;
+    /// Answers at once, and says so in the data directory.
+    pub(crate) fn start(listener: TcpListener, guard: Guard, app: App) -> Result<Server> {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let notice = Notice { address, pid: std::process::id(), key: guard.key.clone() };
@@ -59,7 +61,7 @@ impl Server {
             .enable_all()
             .build()?;
         let (stop, stopped) = watch::channel(false);
-        let router = entrance(app.clone(), guard);
+        let router = entrance(app.clone(), guard)?;
         let inside = runtime.enter();
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let listening = runtime.spawn(listen::listen(listener, router, stopped));
@@ -81,12 +83,14 @@ impl Server {
 }
 
 /// All routes, behind what every request has to pass. Pages for people are merged in here too.
-fn entrance(app: App, guard: Guard) -> Router {
+fn entrance(app: App, guard: Guard) -> Result<Router> {
     let guard = Arc::new(guard);
     let turns = Arc::new(Semaphore::new(limits::REQUESTS_MAX));
+    let site = Site::new(app.clone(), Arc::clone(&guard))?;
     let routes = api::routes().with_state(app).merge(guard::routes(Arc::clone(&guard)));
-    api::router(routes)
+    let router = api::router(routes)
+        .merge(dashboard::routes(site.clone()))
         .layer(from_fn_with_state(guard, guard::guard))
-        .layer(from_fn_with_state(turns, limits::bounded))
-        .layer(from_fn(limits::harmless))
+        .layer(from_fn_with_state(turns, limits::bounded));
+    Ok(dashboard::doorway(router, site).layer(from_fn(limits::harmless)))
 }

@@ -44,7 +44,7 @@ fn i4_with_a_token_only_the_right_one_is_let_in() {
             ("Authorization", format!("Bearer {}", &TOKEN[1..])),
             ("Authorization", format!("Basic {TOKEN}")),
             ("Authorization", TOKEN.to_owned()),
-            ("Cookie", format!("skurd_key={}", "x".repeat(32))),
+            ("Cookie", format!("skurd_session={}", "x".repeat(32))),
         ] {
             let answer = ask(path).header(name, &value).send();
             assert_eq!(answer.status, 401, "{path} {name}: {value}");

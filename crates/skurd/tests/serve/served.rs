@@ -59,11 +59,16 @@ impl Served {
         if !args.contains(&"--listen") {
             command.args(["--listen", "127.0.0.1:0"]);
         }
-        command.env("RUST_BACKTRACE", "0").env_remove("SKURD_TOKEN");
+        command.env_remove("SKURD_TOKEN");
         if let Some(token) = token {
             command.env("SKURD_TOKEN", token);
         }
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        Served::launch(command, token)
+    }
+
+    /// A command that says where it serves in its first line.
+    pub(crate) fn launch(mut command: Command, token: Option<&str>) -> Served {
+        command.env("RUST_BACKTRACE", "0").stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let first: Value = serde_json::from_str(&lines.next().expect("it says where").unwrap()).unwrap();

@@ -12,7 +12,7 @@ fn i4_every_problem_has_its_status_and_says_what_would_be_right() {
     let json_kind = "application/json";
     #[rustfmt::skip]
     let table: &[(&str, &str, &str, &str, u16, &str)] = &[
-        ("GET", "/", "", "", 404, "nothing at this path"),
+        ("GET", "/nothing", "", "", 404, "nothing at this path"),
         ("GET", "/api/v1/nothing", "", "", 404, "nothing at this path"),
         ("GET", "/api/v2/queue", "", "", 404, "nothing at this path"),
         ("POST", "/api/v1/queue", json_kind, "{}", 405, "does not take this method"),

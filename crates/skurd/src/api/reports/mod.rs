@@ -21,6 +21,7 @@ pub(crate) use contract::{ContractItem, OverdueItem};
 pub(crate) use domains::DomainItem;
 pub(crate) use errors::ErrorItem;
 pub(crate) use feasibility::FeasibilityItem;
+pub(crate) use timeline::Timeline;
 
 /// The most rows of a report, and how many there are if nobody says. The rows of a report are summed in one go, and so they come in one.
 pub(crate) const ROWS_MAX: usize = 100_000;
@@ -86,7 +87,7 @@ fn limit(given: Option<usize>) -> Answer<usize> {
 }
 
 /// The moment a report begins at.
-fn since(app: &App, given: Option<&str>) -> Answer<(Time, Time)> {
+pub(crate) fn since(app: &App, given: Option<&str>) -> Answer<(Time, Time)> {
     let span = given.map_or(Ok(Span::days(7)), duration).map_err(Problem::bad_request)?;
     let now = app.frontier.now();
     Ok((Time(now.0.saturating_sub(i64::try_from(span.0).unwrap_or(i64::MAX))), now))

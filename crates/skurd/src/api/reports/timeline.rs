@@ -8,7 +8,7 @@ use crate::plot::{Series, Shape, TimePlot};
 const SLOTS_MIN: u64 = 12;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Timeline {
+pub(crate) struct Timeline {
     from: Time,
     step: Span,
     slots: usize,
@@ -16,7 +16,7 @@ pub(super) struct Timeline {
 
 impl Timeline {
     /// From the first hour with data, but not before `since`, up to now.
-    pub(super) fn new(hours: impl Iterator<Item = Time>, since: Time, now: Time) -> Timeline {
+    pub(crate) fn new(hours: impl Iterator<Item = Time>, since: Time, now: Time) -> Timeline {
         let first = hours.min().unwrap_or(now).max(since).min(now);
         let step = match now.since(first) {
             whole if whole <= Span::days(8) => Span::hours(1),
@@ -33,17 +33,17 @@ impl Timeline {
     }
 
     /// The slot of an hour; what is before the first is in the first.
-    pub(super) fn slot(&self, hour: Time) -> usize {
+    pub(crate) fn slot(&self, hour: Time) -> usize {
         let slot = usize::try_from(hour.since(self.from).0 / self.step.0).unwrap_or(usize::MAX);
         slot.min(self.slots - 1)
     }
 
-    pub(super) fn empty<T: Clone + Default>(&self) -> Vec<T> {
+    pub(crate) fn empty<T: Clone + Default>(&self) -> Vec<T> {
         vec![T::default(); self.slots]
     }
 
     /// `per hour`.
-    pub(super) fn per_step(&self) -> &'static str {
+    pub(crate) fn per_step(&self) -> &'static str {
         match self.step {
             step if step == Span::hours(1) => "per hour",
             step if step == Span::hours(6) => "per six hours",
@@ -51,7 +51,7 @@ impl Timeline {
         }
     }
 
-    pub(super) fn plot(&self, title: &str, subtitle: String, shape: Shape, series: Vec<Series>) -> TimePlot {
+    pub(crate) fn plot(&self, title: &str, subtitle: String, shape: Shape, series: Vec<Series>) -> TimePlot {
         TimePlot {
             title: title.to_owned(),
             subtitle,

@@ -1,11 +1,10 @@
 //! The web that is walked: `/p/N` is a page of about 2 KB, for every N.
 
 use std::collections::HashSet;
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use skurd_bench::web::Web;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const TEXT_BYTES: usize = 1900;
@@ -90,32 +89,11 @@ fn words() -> String {
     text
 }
 
-pub(crate) fn free_port() -> Result<u16> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
-}
-
-pub(crate) fn wait_for(port: u16) -> Result<()> {
-    let watch = skurd_bench::Stopwatch::start();
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        anyhow::ensure!(watch.elapsed().as_secs() < 10, "the web does not come up");
-        std::thread::yield_now();
-    }
-    Ok(())
-}
-
-pub(crate) fn reset(port: u16) -> Result<()> {
-    ask(port, "/reset").map(drop)
+pub(crate) fn reset(web: &Web) -> Result<()> {
+    web.ask("/reset").map(drop)
 }
 
 /// Ids that were asked for since, each counted once.
-pub(crate) fn seen(port: u16) -> Result<u64> {
-    Ok(ask(port, "/seen")?.parse()?)
-}
-
-fn ask(port: u16, path: &str) -> Result<String> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: control\r\nConnection: close\r\n\r\n")?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer)?;
-    Ok(answer.split_once("\r\n\r\n").context("no answer from the web")?.1.to_owned())
+pub(crate) fn seen(web: &Web) -> Result<u64> {
+    Ok(web.ask("/seen")?.parse()?)
 }

@@ -3,26 +3,26 @@
 //! Page N links to its twenty children, N × 20 + 1 and on, so that all are found from the first; pages without children link to others drawn
 //! from their number. Answers are put together from a text made once, and written in one go.
 
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::web::Web;
 
 const LINKS: u64 = 20;
 const TEXT_BYTES: usize = 18_500;
 const HEAD_BYTES_MAX: usize = 16 << 10;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
-    pub(crate) hosts: u64,
-    pub(crate) pages: u64,
+pub struct Shape {
+    pub hosts: u64,
+    pub pages: u64,
 }
 
 impl Shape {
-    pub(crate) fn host(n: u64) -> String {
+    pub fn host(n: u64) -> String {
         format!("127.0.{}.{}", n / 250, n % 250 + 1)
     }
 }
@@ -34,7 +34,7 @@ struct State {
     words: Vec<u8>,
 }
 
-pub(crate) fn serve(port: u16) -> Result<()> {
+pub fn serve(port: u16) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(("0.0.0.0", port)).await?;
@@ -136,32 +136,12 @@ fn words() -> Vec<u8> {
     text
 }
 
-pub(crate) fn free_port() -> Result<u16> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
-}
-
-pub(crate) fn wait_for(port: u16) -> Result<()> {
-    let watch = skurd_bench::Stopwatch::start();
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        anyhow::ensure!(watch.elapsed().as_secs() < 10, "the web does not come up");
-        std::thread::yield_now();
-    }
-    Ok(())
-}
-
-pub(crate) fn reset(port: u16, shape: &Shape) -> Result<()> {
-    ask(port, &format!("/reset/{}", shape.pages)).map(drop)
+/// Forgets what was asked for, and gives every host so many pages.
+pub fn reset(web: &Web, shape: &Shape) -> Result<()> {
+    web.ask(&format!("/reset/{}", shape.pages)).map(drop)
 }
 
 /// Pages that were asked for since, each counted once.
-pub(crate) fn seen(port: u16) -> Result<u64> {
-    Ok(ask(port, "/seen")?.parse()?)
-}
-
-fn ask(port: u16, path: &str) -> Result<String> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: control\r\nConnection: close\r\n\r\n")?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer)?;
-    Ok(answer.split_once("\r\n\r\n").context("no answer from the web")?.1.to_owned())
+pub fn seen(web: &Web) -> Result<u64> {
+    Ok(web.ask("/seen")?.parse()?)
 }

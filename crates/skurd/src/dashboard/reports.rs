@@ -1,0 +1,204 @@
+//! Reports (F31–F33) with their drawings, from the same code as the API's and the commands'.
+
+mod drawn;
+
+use axum::extract::State;
+use axum::response::Response;
+use maud::{Markup, PreEscaped, html};
+use serde::Deserialize;
+
+use super::Site;
+use super::ask::href;
+use super::layout::{Frame, Section, Visit, badge, columns, command, empty, table, tabs};
+use super::text::{number, shown, span};
+use crate::api::{Answer, ContractItem, DomainItem, ErrorItem, FeasibilityItem, OverdueItem};
+use crate::output::{bytes_text, percent_text, rate_text};
+
+const SPANS: [(&str, &str); 4] = [("A day", "1d"), ("A week", "7d"), ("A month", "30d"), ("A year", "365d")];
+const DOMAIN_COLUMNS: [&str; 13] = [
+    "Domain",
+    "#Requests",
+    "#2xx",
+    "#3xx",
+    "#4xx",
+    "#5xx",
+    "#No answer",
+    "#Bytes",
+    "#New",
+    "#Changed",
+    "#Same",
+    "#Median",
+    "#95 %",
+];
+/// Rows of each table.
+const ROWS: &str = "25";
+
+#[derive(Deserialize)]
+struct Report<T> {
+    items: Vec<T>,
+    more: usize,
+    #[serde(default)]
+    queue: Vec<OverdueItem>,
+    #[serde(default)]
+    summary: String,
+}
+
+pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+    let asked = visit.asked("since").unwrap_or("7d");
+    let since = SPANS.iter().find(|(_, span)| *span == asked).map_or("7d", |(_, span)| span);
+    let entries: Vec<(&str, String, bool)> = SPANS
+        .iter()
+        .map(|(name, span)| (*name, href("/reports", &[("since", span)]), *span == since))
+        .collect();
+    let pairs = [("since", since), ("limit", ROWS)];
+    let contract: Report<ContractItem> = site.get("reports/contract", &pairs).await?;
+    let domains: Report<DomainItem> = site.get("reports/domains", &pairs).await?;
+    let errors: Report<ErrorItem> = site.get("reports/errors", &pairs).await?;
+    let load: Report<FeasibilityItem> = site.get("reports/feasibility", &pairs[1..]).await?;
+    let own = drawn::drawings(&site.app, since).await?;
+    let has_data = !domains.items.is_empty();
+    let main = html! {
+        div.title { h1 { "Reports" } }
+        (tabs("How far back", &entries))
+        @if !has_data {
+            (empty("Nothing was harvested in this time.", html! { p { "Look further back, or start what is declared: " (command("skurd start")) } }))
+        }
+        section aria-labelledby="contract" {
+            h2 #contract { "Was the promised frequency kept?" }
+            @if has_data { (site.drawing("contract", since).await?) (plot("How late harvests were", &own.lateness)) }
+            (contract_table(&contract.items))
+            (queue_table(&contract.queue))
+            (more("contract", contract.more))
+        }
+        section aria-labelledby="domains" {
+            h2 #domains { "What went over the wire" }
+            @if has_data { (site.drawing("domains", since).await?) (plot("Harvests by domain", &own.domains)) }
+            (domain_table(&domains.items))
+            (more("domains", domains.more))
+        }
+        section aria-labelledby="errors" {
+            h2 #errors { "What went wrong" }
+            @if errors.items.is_empty() { p { "Nothing went wrong in this time." } }
+            @else { (site.drawing("errors", since).await?) (error_table(&errors.items)) (more("errors", errors.more)) }
+        }
+        section aria-labelledby="load" {
+            h2 #load { "Can it all be kept?" }
+            @if load.items.is_empty() { p { "No host has URLs that are harvested again." } }
+            @else { p { (shown(&load.summary)) } (site.drawing("feasibility", "").await?) (load_table(&load.items)) (more("feasibility", load.more)) }
+        }
+    };
+    Ok(site.page(&Frame { title: "Reports", section: Section::Reports, visit: &visit }, main))
+}
+
+impl Site {
+    /// A drawing of the API.
+    async fn drawing(&self, report: &str, since: &str) -> Answer<Markup> {
+        let svg = self.raw(&format!("reports/{report}"), &[("since", since), ("format", "svg")]).await?;
+        Ok(plot(report, &String::from_utf8_lossy(&svg)))
+    }
+}
+
+/// In its own box, which scrolls on narrow screens. The style sheet gives it the colours of the page.
+fn plot(label: &str, svg: &str) -> Markup {
+    html! { div.plot tabindex="0" role="region" aria-label=(label) { (PreEscaped(svg)) } }
+}
+
+fn more(report: &str, more: usize) -> Markup {
+    html! { @if more > 0 { p.faint { (number(more as u64)) " more rows: " (command(&format!("skurd report {report}"))) } } }
+}
+
+fn contract_table(items: &[ContractItem]) -> Markup {
+    let late = |item: &ContractItem, seconds: u64| {
+        if item.harvests == 0 { "–".to_owned() } else { span(seconds * 1000) }
+    };
+    table(
+        "On time by profile",
+        columns(&["Profile", "#Harvests", "#On time", "#Share", "#Median", "#95 %", "#99 %"]),
+        html! {
+            @for item in items {
+                tr {
+                    th scope="row" { (shown(item.profile.as_deref().unwrap_or_default())) }
+                    td.num { (number(item.harvests)) } td.num { (number(item.on_time)) }
+                    td.num { @if item.harvests == 0 { "–" } @else { (percent_text(item.share_on_time)) } }
+                    @for seconds in [item.late_p50_s, item.late_p95_s, item.late_p99_s] { td.num { (late(item, seconds)) } }
+                }
+            }
+        },
+    )
+}
+
+fn queue_table(items: &[OverdueItem]) -> Markup {
+    html! {
+        @if !items.is_empty() {
+            h3 { "The queue now" }
+            (table("The queue now", columns(&["Collection", "#Queued", "#Never harvested", "#Overdue"]), html! {
+                @for item in items {
+                    tr {
+                        th scope="row" { (shown(&item.collection)) }
+                        @for count in [item.queued, item.never_harvested, item.overdue] { td.num { (number(count)) } }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+fn domain_table(items: &[DomainItem]) -> Markup {
+    let class = |item: &DomainItem, first: char| {
+        item.statuses.iter().filter(|(s, _)| s.starts_with(first)).map(|(_, n)| n).sum::<u64>()
+    };
+    html! {
+        @if !items.is_empty() {
+            (table("Domains", columns(&DOMAIN_COLUMNS), html! {
+                @for item in items {
+                    tr {
+                        th scope="row" { (shown(&item.domain)) }
+                        td.num { (number(item.requests)) }
+                        @for first in ['2', '3', '4', '5'] { td.num { (number(class(item, first))) } }
+                        td.num { (number(item.errors)) } td.num { (bytes_text(item.bytes)) }
+                        td.num { (number(item.new)) } td.num { (number(item.changed)) } td.num { (number(item.unchanged)) }
+                        td.num { (span(item.response_p50_ms)) } td.num { (span(item.response_p95_ms)) }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a share, shown with one decimal")]
+fn error_table(items: &[ErrorItem]) -> Markup {
+    table(
+        "Errors",
+        columns(&["Kind", "Domain", "#Count", "#Of its requests"]),
+        html! {
+            @for item in items {
+                tr {
+                    td { (badge("bad", &item.kind)) } td { (shown(&item.domain)) } td.num { (number(item.count)) }
+                    td.num { @if item.requests == 0 { "–" } @else { (percent_text(item.count as f64 / item.requests as f64)) } }
+                }
+            }
+        },
+    )
+}
+
+fn load_table(items: &[FeasibilityItem]) -> Markup {
+    let class = |item: &FeasibilityItem| match item.verdict.as_str() {
+        "fits" => "good",
+        "tight" => "warn",
+        _ => "bad",
+    };
+    table(
+        "Load of hosts",
+        columns(&["Host", "#URLs", "#Wanted a day", "#Possible a day", "#Load", "#Delay", "Verdict"]),
+        html! {
+            @for item in items {
+                tr {
+                    th scope="row" { (shown(&item.unit)) }
+                    td.num { (number(item.urls)) } td.num { (rate_text(item.wanted_per_day)) } td.num { (rate_text(item.possible_per_day)) }
+                    td.num { (percent_text(item.load.unwrap_or(f64::INFINITY))) } td.num { (span(item.delay_ms)) }
+                    td { (badge(class(item), &item.verdict.to_lowercase())) }
+                }
+            }
+        },
+    )
+}

@@ -1,0 +1,99 @@
+//! The demo as somebody sees it who has never seen Skurd: one command, and a browser.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::browser::Browser;
+use crate::served::Served;
+
+fn demo(dir: &Path) -> Served {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skurd"));
+    command.args(["demo", "--json", "--listen", "127.0.0.1:0", "--data"]).arg(dir);
+    Served::launch(command, None)
+}
+
+/// The pictures of the README are of this visit, where `SKURD_SCREENSHOTS` says.
+fn photograph(browser: &Browser, name: &str) {
+    if let Some(dir) = std::env::var_os("SKURD_SCREENSHOTS").map(PathBuf::from) {
+        std::fs::create_dir_all(&dir).unwrap();
+        browser.photograph(&dir.join(format!("demo-{name}.png")));
+    }
+}
+
+#[test]
+fn i5_a_visit_to_the_demo() {
+    let dir = TempDir::new().unwrap();
+    let served = demo(&dir.path().join("demo"));
+    let Some(browser) = Browser::open(served.address) else { return };
+    let harvests = |browser: &Browser| {
+        browser.text("[data-figure=harvests]").replace('\u{202F}', "").parse::<u64>().unwrap()
+    };
+    // However quick the demo was: once more.
+    browser.go("/collections");
+    browser.click("[aria-label='Start open']");
+    assert!(browser.notice().contains("started as run"), "{}", browser.notice());
+    browser.go("/");
+    let first = harvests(&browser);
+    browser.until("the figures move", |browser| harvests(browser) > first + 10);
+
+    // The newspaper's front page is due for as long as the demo runs.
+    browser.go("/seeds?q=avis");
+    browser.click("[aria-label='Disable avis']");
+    assert_eq!(browser.notice(), "avis is disabled");
+    let why = "/inspect?url=http://avis.test/";
+    browser.go(why);
+    assert!(browser.main().contains("`avis` is switched off"), "{}", browser.main());
+    browser.go("/seeds?q=avis");
+    browser.click("[aria-label='Enable avis']");
+    assert_eq!(browser.notice(), "avis is enabled");
+    browser.go(why);
+    assert!(browser.main().contains("`avis` is active"), "{}", browser.main());
+
+    browser.until("the draft was denied", |browser| {
+        browser.go("/inspect?url=http://avis.test/utkast/&collection=open");
+        browser.main().contains("robots")
+    });
+    assert!(browser.has(".rule"), "each rule is named: {}", browser.main());
+
+    browser.until("the walk has found something", |browser| {
+        browser.go("/walks/minutes");
+        browser.has(".map .cell .good") && browser.has(".map .cell .bad")
+    });
+
+    browser.until("the town is linked", |browser| {
+        browser.go("/links?index=open");
+        browser.main().contains("http://avis.test/")
+    });
+    browser.follow("http://avis.test/");
+    assert!(browser.main().contains("Who links to it"));
+    browser.until("somebody does", |browser| browser.has("#inlinks ~ * tbody td"));
+    photograph(&browser, "links");
+
+    browser.go("/captures?url=http://avis.test/&collection=open");
+    browser.click("tbody th a");
+    assert!(browser.main().contains("WARC-Type: response"), "{}", browser.main());
+
+    browser.go("/");
+    browser.until("harvests are told", |browser| browser.has("[data-latest] li:nth-child(3)"));
+    photograph(&browser, "overview");
+    browser.go("/walks/minutes");
+    photograph(&browser, "walk");
+    browser.calm();
+    assert!(served.stop().success());
+}
+
+#[test]
+fn i5_a_demo_is_for_this_machine_only() {
+    let dir = TempDir::new().unwrap();
+    let told = Command::new(env!("CARGO_BIN_EXE_skurd"))
+        .args(["demo", "--until-done", "--listen", "0.0.0.0:0", "--data"])
+        .arg(dir.path().join("demo"))
+        .output()
+        .unwrap();
+    let says = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert_eq!(told.status.code(), Some(2), "{says}");
+    assert!(says.contains("a demo has no token"), "{says}");
+    assert!(!dir.path().join("demo").exists(), "nothing was begun");
+}

@@ -1,0 +1,122 @@
+//! What an operator does: watch, pause, switch, ask why.
+
+use crate::browser::Browser;
+use crate::town::Town;
+
+#[test]
+fn i5_figures_move_and_the_harvest_can_be_paused_and_resumed() {
+    let town = Town::open();
+    let Some(browser) = Browser::open(town.served.address) else { return };
+    browser.go("/");
+    let harvests = |browser: &Browser| {
+        browser.text("[data-figure=harvests]").replace('\u{202F}', "").parse::<u64>().unwrap()
+    };
+    let first = harvests(&browser);
+    browser.until("the figures move by themselves", |browser| harvests(browser) > first + 3);
+    browser.until("the stream is open", |browser| browser.has("[data-live]:not([hidden])"));
+    browser.until("harvests are told", |browser| browser.has("[data-latest] a"));
+    browser.until("something is drawn", |browser| browser.has(".spark .stroke[d*=L]"));
+    browser.click("main .actions button");
+    assert!(browser.notice().contains("paused"), "{}", browser.main());
+    assert!(browser.text("main .title").contains("paused"));
+    assert_eq!(town.served.json("status")["state"], "paused");
+    browser.click("main .actions button");
+    assert!(browser.text("main .title").contains("harvesting"));
+    browser.calm();
+}
+
+#[test]
+fn i5_a_seed_is_disabled_and_enabled_and_what_it_covers_waits() {
+    let town = Town::open();
+    let Some(browser) = Browser::open(town.served.address) else { return };
+    town.harvested(5);
+    browser.go("/seeds?q=a.test");
+    assert!(
+        browser.main().contains("http://a.test/") && !browser.main().contains("http://b.test/"),
+        "{}",
+        browser.main()
+    );
+    browser.click("[aria-label='Disable a']");
+    assert_eq!(browser.notice(), "a is disabled");
+    assert_eq!(town.served.json("seeds/a")["active"], false);
+    let asked = |town: &Town| {
+        town.world
+            .web
+            .seen()
+            .iter()
+            .filter(|seen| seen.ask.host == "a.test" && !seen.ask.path.contains("item"))
+            .count()
+    };
+    town.served.until("what is in flight comes home", |served| {
+        let hosts = served.json("hosts?busy=true");
+        !hosts["items"].as_array().unwrap().iter().any(|host| host["host"] == "a.test")
+    });
+    let before = asked(&town);
+    let harvests = town.served.json("status")["figures"]["harvests"].as_u64().unwrap();
+    town.harvested(harvests + 10);
+    assert!(asked(&town) <= before + 1, "nothing more is asked of it");
+    browser.go("/inspect?url=http://a.test/1");
+    assert!(browser.main().contains("F11") || browser.main().contains("disabled"), "{}", browser.main());
+    browser.go("/seeds?q=a.test");
+    browser.click("[aria-label='Enable a']");
+    assert_eq!(browser.notice(), "a is enabled");
+    browser.click("[aria-label='Start a']");
+    assert!(browser.notice().contains("seed a started as run"), "{}", browser.notice());
+    browser.calm();
+}
+
+#[test]
+fn i5_every_form_works_without_script() {
+    let town = Town::open();
+    let Some(browser) = Browser::open(town.served.address) else { return };
+    browser.script_off(true);
+    for (page, button, said) in [
+        ("/", "main .actions button", "everything is paused"),
+        ("/", "main .actions button", "everything is resumed"),
+        ("/profiles", "[aria-label='Disable daily']", "daily is disabled"),
+        ("/profiles/daily", "[aria-label='Enable daily']", "daily is enabled"),
+        ("/collections/law", "[aria-label='Pause law']", "collection law is paused"),
+        ("/", "[aria-label='Resume collection law']", "collection law is resumed"),
+        ("/walks/items", "[aria-label='Pause items']", "walk items is paused"),
+        ("/walks/items", "[aria-label='Resume items']", "walk items is resumed"),
+    ] {
+        browser.go(page);
+        browser.click(button);
+        assert_eq!(browser.notice(), said);
+    }
+    browser.script_off(false);
+}
+
+#[test]
+fn i5_a_host_is_paused_from_its_row() {
+    let town = Town::open();
+    let Some(browser) = Browser::open(town.served.address) else { return };
+    town.harvested(3);
+    browser.go("/hosts?q=b.te");
+    browser.click("[aria-label='Pause b.test']");
+    assert_eq!(browser.notice(), "host b.test is paused");
+    assert!(browser.place().starts_with("/hosts?q=b.te"), "{}", browser.place());
+    assert!(browser.text("tbody").contains("paused"));
+    browser.click("[aria-label='Resume b.test']");
+    browser.calm();
+}
+
+#[test]
+fn i5_the_inspector_says_why_a_url_was_not_harvested() {
+    let town = Town::open();
+    let Some(browser) = Browser::open(town.served.address) else { return };
+    town.served.until("robots.txt denies it", |served| {
+        let answer = served.get("/api/v1/why?url=http://a.test/secret&collection=news");
+        answer.text().contains("robots")
+    });
+    browser.go("/");
+    browser.follow("Why");
+    browser.fill("#field-url", "http://a.test/secret");
+    browser.press(crate::browser::ENTER);
+    browser.until("it says why", |browser| browser.main().contains("robots"));
+    assert!(browser.has(".rule"), "each rule is named");
+    assert!(browser.main().contains("Nothing was archived of this URL"));
+    browser.go("/inspect?url=nonsense:");
+    assert!(browser.has("[role=alert]"), "{}", browser.main());
+    browser.calm();
+}
