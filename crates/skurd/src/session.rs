@@ -35,7 +35,11 @@ impl Session {
 
     /// For commands that declare: makes the store if it is not there.
     pub(crate) fn create(dir: &Path) -> Result<Session> {
-        Session::with(Store::open(dir, &Options::default()).map_err(|error| explain(dir, error))?)
+        Session::create_with(dir, &Options::default())
+    }
+
+    pub(crate) fn create_with(dir: &Path, options: &Options) -> Result<Session> {
+        Session::with(Store::open(dir, options).map_err(|error| explain(dir, error))?)
     }
 
     pub(crate) fn with(store: Store) -> Result<Session> {

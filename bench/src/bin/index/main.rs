@@ -58,7 +58,8 @@ struct Bench {
 impl Bench {
     async fn new(workers: usize) -> Result<Bench> {
         let dir = scratch()?;
-        let write_buffer_bytes = number_flag("--buffer-mib", 16) << 20;
+        // As `skurd index load` has it.
+        let write_buffer_bytes = number_flag("--buffer-mib", Options::bulk().write_buffer_bytes >> 20) << 20;
         let store = Store::open(dir.path(), &Options { write_buffer_bytes, ..Options::default() })?;
         Ok(Bench { index: Index::open(&store, "bench").await?, dir, workers })
     }

@@ -2,10 +2,11 @@
 //!
 //! The audience is 200 clients on the event stream and 500 index queries a second over 16 connections, from this process, on the same two cores. Two harvests:
 //! *polite* waits between two requests to a host, so that there is time left over, as there is on the open web; *flat out* does not wait, so that whatever the audience
-//! takes the harvest lacks. Runs alternate, the medians count; a run counts only if the web saw every page. `--skurd FILE` is the
+//! takes the harvest lacks. A last run of each measures how far the link index is behind the harvest. Runs alternate, the medians count; a run counts only if the web saw every page. `--skurd FILE` is the
 //! binary to measure, `--rounds N` how often, `--pages N`, `--only polite`.
 
 mod audience;
+mod lag;
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -19,6 +20,7 @@ use skurd_bench::web::Web;
 use skurd_bench::{Stopwatch, median, number_flag, scratch, skurd_binary, text_flag};
 
 use audience::{Audience, Heard};
+use lag::{Lag, Lags};
 
 const HOSTS: u64 = 200;
 const RUN_WITHIN: Duration = Duration::from_secs(300);
@@ -41,12 +43,18 @@ fn main() -> Result<()> {
 }
 
 fn compare(name: &str, delay: &str, web: &Web, shape: Shape) -> Result<()> {
-    let (mut alone, mut watched, mut heard) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut alone, mut watched, mut heard) = (Vec::new(), Vec::new(), Vec::<Heard>::new());
     for _ in 0..number_flag("--rounds", 3) {
-        alone.push(run(delay, web, &shape, false)?.0);
-        let (rate, what) = run(delay, web, &shape, true)?;
+        alone.push(run(delay, web, &shape, |_| (), |()| Ok(()))?.0);
+        let (rate, what) = run(
+            delay,
+            web,
+            &shape,
+            |server| Audience::gather(server, web.port),
+            |audience| audience?.leave(),
+        )?;
         watched.push(rate);
-        heard.extend(what);
+        heard.push(what);
     }
     println!("{name}: {} pages of {} hosts, archived and indexed", shape.hosts * shape.pages, shape.hosts);
     for (name, rates) in [("alone", &alone), ("with its audience", &watched)] {
@@ -57,16 +65,23 @@ fn compare(name: &str, delay: &str, web: &Web, shape: Shape) -> Result<()> {
     for heard in heard {
         println!("  {heard}");
     }
+    let (_, lags): (_, Lags) = run(delay, web, &shape, Lag::watch, Lag::end)?;
+    println!("  {lags}");
     Ok(())
 }
 
-/// Pages a second, from the first request to the last.
-#[allow(clippy::cast_precision_loss, reason = "a rate")]
-fn run(delay: &str, web: &Web, shape: &Shape, is_watched: bool) -> Result<(f64, Option<Heard>)> {
+/// Pages a second, from the first request to the last, and what whoever came said when they left.
+fn run<G, T>(
+    delay: &str,
+    web: &Web,
+    shape: &Shape,
+    come: impl FnOnce(SocketAddr) -> G,
+    leave: impl FnOnce(G) -> Result<T>,
+) -> Result<(f64, T)> {
     let dir = scratch()?;
     pages::reset(web, shape)?;
     let (server, address) = Server::start(dir.path(), delay, web, shape)?;
-    let audience = is_watched.then(|| Audience::gather(address, web.port)).transpose()?;
+    let guests = come(address);
     let watch = Stopwatch::start();
     let all = shape.hosts * shape.pages;
     loop {
@@ -79,9 +94,9 @@ fn run(delay: &str, web: &Web, shape: &Shape, is_watched: bool) -> Result<(f64, 
         std::thread::sleep(Duration::from_millis(20));
     }
     let rate = watch.per_second(all);
-    let heard = audience.map(Audience::leave).transpose()?;
+    let said = leave(guests)?;
     drop(server);
-    Ok((rate, heard))
+    Ok((rate, said))
 }
 
 struct Server(Child);

@@ -1,5 +1,7 @@
 //! What all pages look like: the frame around them, and the pieces they are made of.
 
+#![allow(clippy::needless_pass_by_value, reason = "markup is made where it is handed over")]
+
 use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
@@ -36,7 +38,10 @@ pub(super) enum Section {
     Nowhere,
 }
 
-const NAVIGATION: [(&str, &[(Section, &str, &str)]); 3] = [
+/// A heading, and the pages below it: each with its address and its name.
+type Group = (&'static str, &'static [(Section, &'static str, &'static str)]);
+
+const NAVIGATION: [Group; 3] = [
     (
         "Harvest",
         &[

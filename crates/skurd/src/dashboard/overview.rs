@@ -20,12 +20,10 @@ use crate::plot::{NEUTRAL, Series, Shape, TimePlot};
 
 /// Hosts shown at work; the page of hosts shows all.
 const BUSY_SHOWN: &str = "12";
-/// The drawing over time is this wide from the start.
-const SLOTS_MIN: usize = 60;
+/// The drawing over time is this wide from the start; with fewer seconds than this, a point is drawn for each.
+const SLOTS_MIN: usize = 90;
 /// With fewer minutes than this, a point is drawn for every ten seconds.
 const YOUNG_MINUTES: usize = 15;
-const CLOSE_SECONDS: u64 = 10;
-const CLOSE_POINTS: usize = 10;
 
 #[derive(Debug, Deserialize)]
 struct Status {
@@ -242,18 +240,17 @@ fn answers(status: &Status) -> Markup {
     }
 }
 
-/// Harvests over time: the last minutes closely while there is no more than that, then minute by minute, up to a day back.
+/// Harvests over time, as closely as their number allows: second by second at first, in the end minute by minute for a day.
 fn over_time(site: &Site, seconds: &[Sample], minutes: &[Sample]) -> Markup {
-    let is_young = minutes.len() < YOUNG_MINUTES;
-    let (step, points): (u64, Vec<f64>) = match is_young {
-        true => (CLOSE_SECONDS, seconds.rchunks(CLOSE_POINTS).rev().map(mean).collect()),
-        false => (60, minutes.iter().map(|sample| sample.harvests_per_second).collect()),
+    let (step, told, points): (u64, &str, Vec<f64>) = match (seconds.len(), minutes.len()) {
+        (..SLOTS_MIN, _) => (1, "every second", seconds.iter().map(rate).collect()),
+        (_, ..YOUNG_MINUTES) => (10, "every ten seconds", seconds.rchunks(10).rev().map(mean).collect()),
+        _ => (60, "minute by minute, for up to a day", minutes.iter().map(rate).collect()),
     };
     let slots = points.len().max(SLOTS_MIN);
     let back = i64::try_from(slots as u64 * step).unwrap_or(0) * 1000;
     let mut values = vec![None; slots - points.len()];
     values.extend(points.into_iter().map(Some));
-    let told = if is_young { "every ten seconds" } else { "minute by minute, for up to a day" };
     let plot = TimePlot {
         title: "Harvests a second".to_owned(),
         subtitle: format!("{told}, since this process began"),
@@ -274,7 +271,11 @@ fn over_time(site: &Site, seconds: &[Sample], minutes: &[Sample]) -> Markup {
     }
 }
 
+fn rate(sample: &Sample) -> f64 {
+    sample.harvests_per_second
+}
+
 #[allow(clippy::cast_precision_loss, reason = "drawn, not counted with")]
 fn mean(samples: &[Sample]) -> f64 {
-    samples.iter().map(|sample| sample.harvests_per_second).sum::<f64>() / samples.len().max(1) as f64
+    samples.iter().map(rate).sum::<f64>() / samples.len().max(1) as f64
 }

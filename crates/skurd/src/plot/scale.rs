@@ -53,11 +53,13 @@ pub(super) fn number(value: f64) -> String {
     format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Moments between the two that get a label: whole hours, days or weeks, at most `most` of them.
-pub(super) fn time_ticks(from: Time, to: Time, most: u64) -> (Vec<Time>, Span) {
-    let hours = [1, 2, 3, 6, 12, 24, 48, 168, 336, 672, 1344, 2688, 8760];
+/// Moments between the two that get a label: whole seconds, minutes, hours, days or weeks, not closer than `least`, at most `most` of them.
+pub(super) fn time_ticks(from: Time, to: Time, least: Span, most: u64) -> (Vec<Time>, Span) {
+    let seconds = [10, 30, 60, 120, 300, 600, 900, 1800].map(Span::seconds);
+    let hours = [1, 2, 3, 6, 12, 24, 48, 168, 336, 672, 1344, 2688, 8760].map(Span::hours);
     let whole = to.since(from).0;
-    let step = hours.into_iter().map(Span::hours).find(|step| whole / step.0 <= most);
+    let mut steps = seconds.into_iter().chain(hours).filter(|step| *step >= least);
+    let step = steps.find(|step| whole / step.0 <= most);
     let step = step.unwrap_or(Span(whole / most.max(1)));
     let width = i64::try_from(step.0.max(1)).unwrap_or(i64::MAX);
     let first = Time(from.0.div_euclid(width).saturating_mul(width));
@@ -65,7 +67,7 @@ pub(super) fn time_ticks(from: Time, to: Time, most: u64) -> (Vec<Time>, Span) {
     (ticks.skip_while(|at| *at < from).take_while(|at| *at <= to).collect(), step)
 }
 
-/// `14:00`, or the day where one begins or only days are told.
+/// `14:00`, with seconds where they matter, or the day where one begins or only days are told.
 pub(super) fn time_label(at: Time, step: Span) -> String {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -74,7 +76,8 @@ pub(super) fn time_label(at: Time, step: Span) -> String {
     let mut parts = date.rsplit('-');
     let day = parts.next().unwrap_or_default();
     let month = parts.next().and_then(|month| month.parse::<usize>().ok()).unwrap_or(1);
-    let hour = clock.get(..5).unwrap_or_default();
+    let shown = if step < Span::seconds(60) { 8 } else { 5 };
+    let hour = clock.get(..shown).unwrap_or_default();
     match step >= Span::days(1) || hour == "00:00" {
         true => format!("{} {}", day.trim_start_matches('0'), MONTHS.get(month - 1).unwrap_or(&"")),
         false => hour.to_owned(),
@@ -102,11 +105,14 @@ mod tests {
     #[test]
     fn times_are_labelled_at_whole_hours_and_days() {
         let from = Time(1_709_210_096_789);
-        let (ticks, step) = time_ticks(from, from.plus(Span::hours(10)), 8);
+        let (ticks, step) = time_ticks(from, from.plus(Span::hours(10)), Span::hours(1), 8);
         assert_eq!((step, ticks.len()), (Span::hours(2), 5));
         assert_eq!(time_label(ticks[0], step), "14:00");
         assert_eq!(time_label(Time(1_709_251_200_000), step), "1 Mar");
-        let (ticks, step) = time_ticks(from, from.plus(Span::days(36_500)), 8);
+        let (ticks, step) = time_ticks(from, from.plus(Span::days(36_500)), Span::hours(1), 8);
         assert!(ticks.len() <= 9 && step > Span::days(1));
+        let (ticks, step) = time_ticks(from, from.plus(Span::seconds(120)), Span::seconds(1), 8);
+        assert_eq!((step, ticks.len()), (Span::seconds(30), 4));
+        assert_eq!(time_label(ticks[0], step), "12:35:00");
     }
 }

@@ -103,7 +103,7 @@ impl Frame<'_> {
             svg.label(LEFT - 10.0, y + 4.0, Anchor::End, &format!("{}{}", number(*tick), self.plot.unit));
         }
         let end = self.plot.time(self.plot.slots);
-        let (ticks, step) = time_ticks(self.plot.from, end, 8);
+        let (ticks, step) = time_ticks(self.plot.from, end, self.plot.step, 8);
         let whole = count_ms(end.since(self.plot.from));
         for at in ticks {
             let x = LEFT + (RIGHT - LEFT) * count_ms(at.since(self.plot.from)) / whole.max(1.0);

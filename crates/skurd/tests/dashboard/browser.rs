@@ -17,6 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(40);
 /// The key of the element's id in answers.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
+/// How elements are looked for, mostly.
+const CSS: &str = "css selector";
+
 pub(crate) const TAB: &str = "\u{E004}";
 pub(crate) const ENTER: &str = "\u{E007}";
 
@@ -71,8 +74,11 @@ impl Browser {
     }
 
     fn command(&self, method: &str, path: &str, body: &Value) -> Value {
-        let path = format!("/session/{}/{path}", self.session);
-        send(self.address, method, &path, body).unwrap_or_else(|error| panic!("{path} {body}: {error}"))
+        self.try_command(method, path, body).unwrap_or_else(|error| panic!("{path} {body}: {error}"))
+    }
+
+    fn try_command(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+        send(self.address, method, &format!("/session/{}/{path}", self.session), body)
     }
 
     fn devtools(&self, name: &str, parameters: &Value) {
@@ -118,8 +124,7 @@ impl Browser {
 
     /// The text of the first element there is of this selector.
     pub(crate) fn text(&self, selector: &str) -> String {
-        let element = self.find(selector);
-        self.command("GET", &format!("element/{element}/text"), &Value::Null).as_str().unwrap().to_owned()
+        self.on((CSS, selector), "GET", "text", &Value::Null).as_str().unwrap().to_owned()
     }
 
     pub(crate) fn main(&self) -> String {
@@ -133,31 +138,43 @@ impl Browser {
     }
 
     pub(crate) fn has(&self, selector: &str) -> bool {
-        let found = self.command("POST", "elements", &json!({ "using": "css selector", "value": selector }));
+        let found = self.command("POST", "elements", &json!({ "using": CSS, "value": selector }));
         !found.as_array().unwrap().is_empty()
     }
 
-    fn find(&self, selector: &str) -> String {
-        let found = self.command("POST", "element", &json!({ "using": "css selector", "value": selector }));
-        found[ELEMENT].as_str().unwrap().to_owned()
+    /// Does something with the first such element. It is waited for, and looked for again where a new page takes the place
+    /// of the one it was on.
+    fn on(&self, (using, value): (&str, &str), method: &str, what: &str, body: &Value) -> Value {
+        let deadline = Instant::now() + PATIENCE;
+        let wanted = json!({ "using": using, "value": value });
+        loop {
+            let found = self.try_command("POST", "element", &wanted);
+            let done = found.and_then(|found| {
+                let element = found[ELEMENT].as_str().unwrap();
+                self.try_command(method, &format!("element/{element}/{what}"), body)
+            });
+            match done {
+                Ok(answer) => return answer,
+                Err(error) if Instant::now() > deadline || !is_passing(&error) => {
+                    panic!("{what} of {value} at {}: {error}", self.place())
+                }
+                Err(_) => breathe(),
+            }
+        }
     }
 
     pub(crate) fn click(&self, selector: &str) {
-        let element = self.find(selector);
-        self.command("POST", &format!("element/{element}/click"), &json!({}));
+        self.on((CSS, selector), "POST", "click", &json!({}));
     }
 
     /// Follows the link with exactly this text.
     pub(crate) fn follow(&self, text: &str) {
-        let found = self.command("POST", "element", &json!({ "using": "link text", "value": text }));
-        let element = found[ELEMENT].as_str().unwrap();
-        self.command("POST", &format!("element/{element}/click"), &json!({}));
+        self.on(("link text", text), "POST", "click", &json!({}));
     }
 
     pub(crate) fn fill(&self, selector: &str, text: &str) {
-        let element = self.find(selector);
-        self.command("POST", &format!("element/{element}/clear"), &json!({}));
-        self.command("POST", &format!("element/{element}/value"), &json!({ "text": text }));
+        self.on((CSS, selector), "POST", "clear", &json!({}));
+        self.on((CSS, selector), "POST", "value", &json!({ "text": text }));
     }
 
     /// Keys on the keyboard, wherever the focus is.
@@ -183,8 +200,7 @@ impl Browser {
         let deadline = Instant::now() + PATIENCE;
         while !is_so(self) {
             assert!(Instant::now() < deadline, "never: {what}; at {}:\n{}", self.place(), self.main());
-            let (_nobody, nothing) = sync_channel::<()>(0);
-            let _ = nothing.recv_timeout(Duration::from_millis(50));
+            breathe();
         }
     }
 
@@ -210,6 +226,19 @@ impl Browser {
         std::fs::write(file, bytes).unwrap();
         self.size(u32::try_from(width).unwrap(), 900);
     }
+}
+
+/// Of an element that is not there yet, or not any more.
+fn is_passing(error: &str) -> bool {
+    ["no such element", "stale element", "not interactable", "click intercepted"]
+        .iter()
+        .any(|kind| error.contains(kind))
+}
+
+/// Until the next look.
+fn breathe() {
+    let (_nobody, nothing) = sync_channel::<()>(0);
+    let _ = nothing.recv_timeout(Duration::from_millis(50));
 }
 
 /// The driver on a port of its choice.

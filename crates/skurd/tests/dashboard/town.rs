@@ -41,7 +41,10 @@ fn site(ask: &Ask) -> Reply {
              <a href='https://nowhere.test/never'>never captured</a>",
         ),
         _ if number.is_ok() => {
-            Reply::html(format!("<a href='/{}'>on</a> <a href='/'>back</a>", number.unwrap_or(0) + 1))
+            let number = number.unwrap_or(0);
+            // Few enough that who links to the first page fits on one.
+            let back = if number <= 20 { "<a href='/'>back</a>" } else { "" };
+            Reply::html(format!("<a href='/{}'>on</a> {back}", number + 1))
         }
         _ if item.is_some_and(|id| id <= 40 && id % 7 != 0) => Reply::html("an item"),
         (_, path) if path.starts_with("/evil") => Reply::html(format!("<title>{EVIL}</title>{EVIL}")),

@@ -12,6 +12,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::error::OpenError;
 
@@ -19,6 +20,8 @@ const FORMAT: u32 = 1;
 const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_DRAFT: &str = "FORMAT.new";
 const LOCK_FILE: &str = "LOCK";
+const LOCK_TRIES: usize = 5;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 const ENGINE_DIR: &str = "store";
 const ENGINE_DRAFT: &str = "store.new";
 
@@ -109,7 +112,7 @@ fn lock(dir: &Path) -> Result<File, OpenError> {
         .truncate(false)
         .open(&path)
         .map_err(|e| failed("open", &path, e))?;
-    match file.try_lock() {
+    match try_lock(&file) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut text = String::new();
@@ -123,6 +126,17 @@ fn lock(dir: &Path) -> Result<File, OpenError> {
         .and_then(|()| writeln!(file, "{}", std::process::id()))
         .map_err(|e| failed("write", &path, e))?;
     Ok(file)
+}
+
+/// Not given up at once: a process that is just being started has, until it is, a copy of every lock of the one that starts it.
+fn try_lock(file: &File) -> Result<(), TryLockError> {
+    for _ in 1..LOCK_TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::park_timeout(LOCK_PAUSE),
+            decided => return decided,
+        }
+    }
+    file.try_lock()
 }
 
 fn read_format(dir: &Path) -> Result<Option<u32>, OpenError> {

@@ -59,6 +59,13 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// For loading very much at once: larger tables are merged less often.
+    pub fn bulk() -> Options {
+        Options { write_buffer_bytes: 32 << 20, ..Options::default() }
+    }
+}
+
 #[derive(Clone)]
 pub(crate) struct Embedded {
     inner: Arc<Inner>,

@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::{Result, anyhow, bail};
 use index::{Index, Load, Loaded, Workers};
 use policy::url::UrlRules;
-use store::Durability;
+use store::{Durability, Options};
 use tokio::sync::{mpsc, watch};
 
 use super::feed::{Batch, feed, vanished};
@@ -59,7 +59,7 @@ pub(super) fn run(args: &LoadArgs) -> Result<()> {
     for file in files.iter().filter(|file| !file.is_stream) {
         pages::open(&file.path, Mark::default(), &UrlRules::default(), &Arc::default())?;
     }
-    let session = Session::create(&args.data.dir)?;
+    let session = Session::create_with(&args.data.dir, &Options::bulk())?;
     let rules = session.look(|catalog| catalog.url_rules().clone())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("skurd").build()?;
     let outcome = runtime.block_on(load(&session, args, &files, rules));
