@@ -30,14 +30,7 @@ impl fmt::Display for Lags {
             0 => f64::NAN,
             count => self.0[(count - 1) * share / 100].as_micros() as f64 / 1000.0,
         };
-        write!(
-            f,
-            "index lag of {} pages: p50 {:.0} ms, p99 {:.0} ms, most {:.0} ms",
-            self.0.len(),
-            at(50),
-            at(99),
-            at(100)
-        )
+        write!(f, "index lag of {} pages: p50 {:.0} ms, most {:.0} ms", self.0.len(), at(50), at(100))
     }
 }
 

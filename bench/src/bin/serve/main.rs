@@ -3,7 +3,7 @@
 //! The audience is 200 clients on the event stream and 500 index queries a second over 16 connections, from this process, on the same two cores. Two harvests:
 //! *polite* waits between two requests to a host, so that there is time left over, as there is on the open web; *flat out* does not wait, so that whatever the audience
 //! takes the harvest lacks. A last run of each measures how far the link index is behind the harvest. Runs alternate, the medians count; a run counts only if the web saw every page. `--skurd FILE` is the
-//! binary to measure, `--rounds N` how often, `--pages N`, `--only polite`.
+//! binary to measure, `--rounds N` how often (0: the lag alone), `--pages N`, `--only polite`.
 
 mod audience;
 mod lag;
@@ -57,11 +57,13 @@ fn compare(name: &str, delay: &str, web: &Web, shape: Shape) -> Result<()> {
         heard.push(what);
     }
     println!("{name}: {} pages of {} hosts, archived and indexed", shape.hosts * shape.pages, shape.hosts);
-    for (name, rates) in [("alone", &alone), ("with its audience", &watched)] {
-        let rounds: Vec<String> = rates.iter().map(|rate| format!("{rate:.0}")).collect();
-        println!("  {name:<20} {:>7.0} pages/s  (of {})", median(rates), rounds.join(", "));
+    if !alone.is_empty() {
+        for (name, rates) in [("alone", &alone), ("with its audience", &watched)] {
+            let rounds: Vec<String> = rates.iter().map(|rate| format!("{rate:.0}")).collect();
+            println!("  {name:<20} {:>7.0} pages/s  (of {})", median(rates), rounds.join(", "));
+        }
+        println!("  slower by {:.1} %", (1.0 - median(&watched) / median(&alone)) * 100.0);
     }
-    println!("  slower by {:.1} %", (1.0 - median(&watched) / median(&alone)) * 100.0);
     for heard in heard {
         println!("  {heard}");
     }
