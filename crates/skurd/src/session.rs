@@ -19,9 +19,6 @@ use crate::config::{Data, TextRule, read_text};
 use crate::hint::{hinted, unknown};
 use crate::serve::Notice;
 
-/// Rows read at once: memory stays the same however long a listing is.
-pub(crate) const PAGE_ROWS: usize = 1000;
-
 pub(crate) struct Session {
     pub(crate) frontier: Frontier,
     runtime: Runtime,
@@ -33,12 +30,8 @@ impl Session {
         Session::with(Store::open_existing(dir, &Options::default()).map_err(|error| explain(dir, error))?)
     }
 
-    /// For commands that declare: makes the store if it is not there.
-    pub(crate) fn create(dir: &Path) -> Result<Session> {
-        Session::create_with(dir, &Options::default())
-    }
-
-    pub(crate) fn create_with(dir: &Path, options: &Options) -> Result<Session> {
+    /// For commands that fill: makes the store if it is not there.
+    pub(crate) fn create(dir: &Path, options: &Options) -> Result<Session> {
         Session::with(Store::open(dir, options).map_err(|error| explain(dir, error))?)
     }
 
@@ -54,16 +47,6 @@ impl Session {
     /// Looks at what is declared.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&Catalog) -> T) -> Result<T> {
         Ok(self.wait(self.frontier.with_catalog(look))?)
-    }
-
-    /// The collection by that name, declared or with URLs that are left of it.
-    pub(crate) fn collection(&self, name: &str) -> Result<()> {
-        self.wait(collection(&self.frontier, name))?
-    }
-
-    /// The collections that have captures, declared or not.
-    pub(crate) fn collections_with_captures(&self) -> Result<Vec<String>> {
-        Ok(self.wait(collections_with_captures(&self.frontier))?)
     }
 }
 

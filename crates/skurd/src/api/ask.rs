@@ -5,6 +5,7 @@
 
 mod wire;
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 use url::form_urlencoded;
 
+use super::extract::{LARGE_BYTES_MAX, Own, config_too_large};
 use super::{App, Problem, router, routes};
 use crate::harvest::figures::Figures;
 use crate::serve::{Live, Notice};
@@ -50,7 +52,8 @@ pub(crate) struct Question<'a> {
     pub(crate) query: Vec<(&'a str, String)>,
     /// Only if there is nothing yet at the path.
     pub(crate) only_new: bool,
-    pub(crate) body: Option<Value>,
+    /// With its content type.
+    pub(crate) body: Option<(&'static str, Bytes)>,
 }
 
 impl<'a> Question<'a> {
@@ -62,8 +65,13 @@ impl<'a> Question<'a> {
         Question { method, path: format!("/api/v1/{path}"), query: Vec::new(), only_new: false, body: None }
     }
 
-    pub(crate) fn body(mut self, body: Value) -> Question<'a> {
-        self.body = Some(body);
+    pub(crate) fn body(mut self, body: &Value) -> Question<'a> {
+        self.body = Some(("application/json", body.to_string().into()));
+        self
+    }
+
+    pub(crate) fn yaml(mut self, text: Vec<u8>) -> Question<'a> {
+        self.body = Some(("application/yaml", text.into()));
         self
     }
 
@@ -75,9 +83,9 @@ impl<'a> Question<'a> {
             request = request.header(header::IF_NONE_MATCH, "*");
         }
         let body = match &self.body {
-            Some(body) => {
-                request = request.header(header::CONTENT_TYPE, "application/json");
-                Body::from(body.to_string())
+            Some((kind, body)) => {
+                request = request.header(header::CONTENT_TYPE, *kind);
+                Body::from(body.clone())
             }
             None => Body::empty(),
         };
@@ -111,22 +119,50 @@ impl Ask {
 
     /// Asks, and gives the answer as it came; a problem is an error.
     pub(crate) fn raw(&self, question: &Question<'_>) -> Result<Bytes> {
-        let request = question.request()?;
+        self.runtime.block_on(async { whole(self.answer(question).await?).await })
+    }
+
+    /// Writes the answer as it comes, whatever its length; `out` is opened when it begins.
+    pub(crate) fn copy<W: Write>(
+        &self,
+        question: &Question<'_>,
+        out: impl FnOnce() -> Result<W>,
+    ) -> Result<()> {
         self.runtime.block_on(async {
-            let (status, bytes) = match &self.way {
-                Way::Here(router) => {
-                    let response = router.clone().oneshot(request).await?;
-                    (response.status(), whole(response.into_body()).await?)
-                }
-                Way::There(notice) => {
-                    let response = wire::send(notice, request).await;
-                    let response = response
-                        .with_context(|| format!("the server at {} does not answer", notice.address))?;
-                    (response.status(), whole(Body::new(response.into_body())).await?)
-                }
-            };
-            if status.is_success() { Ok(bytes) } else { Err(failed(status, &bytes)) }
+            let mut body = self.answer(question).await?;
+            let mut out = out()?;
+            while let Some(frame) = wire::in_time(body.frame()).await? {
+                let frame = frame.map_err(|error| broke_off(&error))?;
+                out.write_all(frame.data_ref().map_or(&[][..], |data| data))?;
+            }
+            Ok(out.flush()?)
         })
+    }
+
+    /// What is answered, once it is known to be no problem.
+    async fn answer(&self, question: &Question<'_>) -> Result<Body> {
+        let mut request = question.request()?;
+        let (status, body) = match &self.way {
+            Way::Here(router) => {
+                request.extensions_mut().insert(Own);
+                let response = router.clone().oneshot(request).await?;
+                (response.status(), response.into_body())
+            }
+            // Who hangs up in the middle of a body is not always heard.
+            Way::There(_) if question.body.as_ref().is_some_and(|(_, body)| body.len() > LARGE_BYTES_MAX) => {
+                return Err(config_too_large().into());
+            }
+            Way::There(notice) => {
+                let response = wire::send(notice, request).await;
+                let response =
+                    response.with_context(|| format!("the server at {} does not answer", notice.address))?;
+                (response.status(), Body::new(response.into_body()))
+            }
+        };
+        match status.is_success() {
+            true => Ok(body),
+            false => Err(failed(status, &whole(body).await?)),
+        }
     }
 
     pub(crate) fn ask<T: DeserializeOwned>(&self, question: &Question<'_>) -> Result<T> {
@@ -165,7 +201,11 @@ fn here(frontier: Frontier, dir: &Path) -> Router {
 
 async fn whole(body: Body) -> Result<Bytes> {
     let collected = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
-    Ok(collected.map_err(|error| anyhow!("the answer broke off: {error}"))?.to_bytes())
+    Ok(collected.map_err(|error| broke_off(&error))?.to_bytes())
+}
+
+fn broke_off(error: &impl std::fmt::Display) -> anyhow::Error {
+    anyhow!("the answer broke off: {error}")
 }
 
 fn failed(status: StatusCode, bytes: &[u8]) -> anyhow::Error {

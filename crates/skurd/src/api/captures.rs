@@ -1,4 +1,5 @@
-//! What was archived: the list, and of each capture what is known, its record as it lies in the archive, and its content.
+//! What was archived: the list, and of each capture what is known, its record as it lies in the archive, and its content; and all of it as
+//! an [index](cdx) for replay.
 //!
 //! Content is what somebody on the web wrote, and it is served so that no browser takes it for a page of this server: as plain text, or as a
 //! file to save, never sniffed, and in a sandbox.
@@ -23,6 +24,7 @@ use super::{Answer, App, Path, Problem, Query};
 use crate::session;
 use crate::wire::warc_dir;
 
+mod cdx;
 mod content;
 mod download;
 
@@ -32,6 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(get_capture))
         .routes(routes!(get_record))
         .routes(routes!(get_content))
+        .merge(cdx::routes())
 }
 
 /// A capture. Scripts rely on these fields (page 6).

@@ -1,4 +1,6 @@
-//! Checking a config, and seeing what it would harvest.
+//! Checking a config, applying it, and seeing what it would harvest.
+
+mod apply;
 
 use std::io::{self, Write};
 
@@ -23,6 +25,8 @@ use crate::simulate::forecast::Forecast;
 use crate::simulate::ledger::Ledger;
 use crate::simulate::{Grid, lines, picture, webfile};
 
+pub(crate) use apply::{Applied, AppliedKind};
+
 /// The most pages of a made-up web, the longest time and the most work of a simulation on request.
 const URLS_MAX: u32 = 20_000;
 const LENGTH_MAX: Span = Span::days(366);
@@ -30,7 +34,7 @@ const SIMULATED_WITHIN: Span = Span::seconds(20);
 const OUTPUT_BYTES_MAX: usize = 32 << 20;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(check)).routes(routes!(simulate))
+    OpenApiRouter::new().routes(routes!(check)).routes(routes!(simulate)).merge(apply::routes())
 }
 
 /// What a config declares, or what is wrong with it.

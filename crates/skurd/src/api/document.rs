@@ -42,7 +42,7 @@ fn tags() -> Value {
         { "name": "archive", "description": "What was harvested." },
         { "name": "index", "description": "What pages say about each other: ranks, links with their texts, what was never captured." },
         { "name": "reports", "description": "Lateness, domains, errors, and what politeness allows." },
-        { "name": "config", "description": "Checking a config, and seeing what it would harvest." },
+        { "name": "config", "description": "Checking a config, applying it, and seeing what it would harvest." },
         { "name": "server", "description": "Figures, events, metrics, health." },
     ])
 }

@@ -6,17 +6,32 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::problem::Problem;
+use crate::config::CONFIG_BYTES_MAX;
 
 /// Larger bodies are refused.
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
+/// The same for a whole config, of which few are taken in at once.
+pub(crate) const LARGE_BYTES_MAX: usize = 16 << 20;
+static LARGE_TURNS: Semaphore = Semaphore::const_new(2);
 
 /// A JSON body.
 pub(crate) struct Json<T>(pub(crate) T);
 
 /// A body of plain text, or of YAML.
 pub(crate) struct Text(pub(crate) Bytes);
+
+/// A whole config in YAML. Others wait until it is dropped.
+pub(crate) struct LargeText {
+    pub(crate) bytes: Bytes,
+    _turn: SemaphorePermit<'static>,
+}
+
+/// Says of a request that it comes from this process, which has read the body from a file: that may be as large as a file may.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Own;
 
 pub(crate) struct Query<T>(pub(crate) T);
 
@@ -30,7 +45,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
             kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
         };
         expect_kind(request.headers(), is_json, "application/json")?;
-        let bytes = whole(request.into_body()).await?;
+        let bytes = whole(request.into_body(), BODY_BYTES_MAX).await?;
         let mut reader = serde_json::Deserializer::from_slice(&bytes);
         let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| wrong_body(&error))?;
         reader.end().map_err(|error| Problem::bad_request(format!("the body is not JSON: {error}")))?;
@@ -42,12 +57,31 @@ impl<S: Send + Sync> FromRequest<S> for Text {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Text, Problem> {
-        let is_text = |kind: &str| {
-            matches!(kind, "application/yaml" | "application/x-yaml" | "text/yaml" | "text/plain")
-        };
-        expect_kind(request.headers(), is_text, "application/yaml")?;
-        Ok(Text(whole(request.into_body()).await?))
+        expect_kind(request.headers(), is_yaml, "application/yaml")?;
+        Ok(Text(whole(request.into_body(), BODY_BYTES_MAX).await?))
     }
+}
+
+impl<S: Send + Sync> FromRequest<S> for LargeText {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<LargeText, Problem> {
+        expect_kind(request.headers(), is_yaml, "application/yaml")?;
+        let most = match request.extensions().get::<Own>() {
+            Some(Own) => usize::try_from(CONFIG_BYTES_MAX).unwrap_or(usize::MAX),
+            None => LARGE_BYTES_MAX,
+        };
+        let turn = LARGE_TURNS.acquire().await.map_err(|error| Problem::internal(&error))?;
+        let bytes = whole(request.into_body(), most).await.map_err(|problem| match problem.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => config_too_large(),
+            _ => problem,
+        })?;
+        Ok(LargeText { bytes, _turn: turn })
+    }
+}
+
+fn is_yaml(kind: &str) -> bool {
+    matches!(kind, "application/yaml" | "application/x-yaml" | "text/yaml" | "text/plain")
 }
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
@@ -86,15 +120,20 @@ fn expect_kind(
     Err(problem.hint(format!("send the body with `Content-Type: {wanted}`")))
 }
 
-async fn whole(body: Body) -> Result<Bytes, Problem> {
-    match Limited::new(body, BODY_BYTES_MAX).collect().await {
+async fn whole(body: Body, most: usize) -> Result<Bytes, Problem> {
+    match Limited::new(body, most).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(Problem::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the body is larger than {BODY_BYTES_MAX} bytes"),
-        )),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large(most)),
         Err(_) => Err(Problem::bad_request("the body ended before it was complete")),
     }
+}
+
+fn too_large(most: usize) -> Problem {
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {most} bytes"))
+}
+
+pub(crate) fn config_too_large() -> Problem {
+    too_large(LARGE_BYTES_MAX).hint("stop the server, and use `skurd config apply`")
 }
 
 /// A body that is no JSON is bad; one that says the wrong thing cannot be processed.

@@ -37,8 +37,9 @@ use utoipa_axum::router::OpenApiRouter;
 pub(crate) use ask::{Ask, Question, segment};
 pub(crate) use blacklist::{Added, BlacklistItem, Lifted};
 pub(crate) use captures::CaptureItem;
+pub(crate) use config::{Applied, AppliedKind};
 pub(crate) use control::{Run, Start};
-pub(crate) use extract::{Json, Path, Query};
+pub(crate) use extract::{BODY_BYTES_MAX, Json, Path, Query};
 pub(crate) use hosts::HostItem;
 pub(crate) use page::{LIMIT_MAX, Page, is_wrong_cursor};
 pub(crate) use problem::{Answer, Problem};
@@ -48,7 +49,7 @@ pub(crate) use reports::{
     since as report_since,
 };
 pub(crate) use state::App;
-pub(crate) use things::{Deleted, Kind, Switched, render, settings_of};
+pub(crate) use things::{Deleted, Kind, ManySeeds, NewSeed, SeedsAdded, Switched, render, settings_of};
 pub(crate) use why::{WhyHost, WhyItem};
 
 /// Every route with its description.

@@ -21,13 +21,13 @@ pub(crate) fn run(args: &BlacklistArgs) -> Result<()> {
         Some(BlacklistCommand::Add { which, reason, span }) => each(which, |ask, url| {
             let span = span.map(print_duration);
             let body = json!({ "url": url, "collection": which.collection, "reason": reason, "for": span });
-            let added: Added = ask.ask(&Question::new(Method::POST, "blacklist").body(body))?;
+            let added: Added = ask.ask(&Question::new(Method::POST, "blacklist").body(&body))?;
             let end = added.until.map_or("until it is lifted".to_owned(), |until| format!("until {until}"));
             Ok((format!("is blacklisted {end}"), added.url, added.collections))
         }),
         Some(BlacklistCommand::Lift(which)) => each(which, |ask, url| {
             let body = json!({ "url": url, "collection": which.collection });
-            let lifted: Lifted = ask.ask(&Question::new(Method::POST, "blacklist/lift").body(body))?;
+            let lifted: Lifted = ask.ask(&Question::new(Method::POST, "blacklist/lift").body(&body))?;
             Ok(("is back in the queue".to_owned(), lifted.url, lifted.collections))
         }),
     }

@@ -1,18 +1,17 @@
 use std::io::{BufWriter, Write};
+use std::iter::Peekable;
 use std::path::Path;
+use std::vec::IntoIter;
 
 use anyhow::{Context, Result, bail};
-use policy::catalog::{Catalog, Change};
-use policy::model::Seed;
+use axum::http::Method;
 use serde_json::json;
 
-use super::declared::declare;
-use crate::api::Kind;
+use crate::api::{Ask, BODY_BYTES_MAX, ManySeeds, NewSeed, Question, SeedsAdded};
 use crate::args::ImportArgs;
 use crate::config;
-use crate::hint::unknown;
 use crate::import::{IMPORT_BYTES_MAX, Imported, ImportedSeed, to_json_lines, to_yaml};
-use crate::session::{Session, stdout};
+use crate::session::stdout;
 
 /// Reads a list with one of the readers and prints or declares its seeds; what was skipped goes to standard error.
 pub(crate) fn run(args: &ImportArgs, read: impl Fn(&[u8]) -> Result<Imported>) -> Result<()> {
@@ -36,62 +35,40 @@ pub(crate) fn run(args: &ImportArgs, read: impl Fn(&[u8]) -> Result<Imported>) -
     Ok(())
 }
 
-#[derive(Default)]
-struct Counts {
-    added: u64,
-    changed: u64,
-    unchanged: u64,
-}
+/// Seeds of one request.
+const BATCH_SEEDS: usize = 1000;
+const BATCH_BYTES: usize = BODY_BYTES_MAX / 2;
 
 fn store(dir: &Path, seeds: Vec<ImportedSeed>, args: &ImportArgs) -> Result<()> {
-    let session = Session::create(dir)?;
-    let (changes, Counts { added, changed, unchanged }) =
-        session.look(|catalog| differences(catalog, seeds, &args.profiles))??;
-    declare(&session, &changes)?;
+    let ask = Ask::create(dir)?;
+    let mut all = SeedsAdded::default();
+    let mut rest = seeds.into_iter().peekable();
+    while rest.peek().is_some() {
+        let many = ManySeeds { profiles: args.profiles.clone(), seeds: batch(&mut rest) };
+        let question = Question::new(Method::POST, "seeds").body(&serde_json::to_value(many)?);
+        let SeedsAdded { added, changed, unchanged } = ask.ask(&question)?;
+        all.added += added;
+        all.changed += changed;
+        all.unchanged += unchanged;
+    }
+    let SeedsAdded { added, changed, unchanged } = all;
     let mut out = stdout();
     match args.json {
-        true => writeln!(out, "{}", json!({ "added": added, "changed": changed, "unchanged": unchanged }))?,
+        true => writeln!(out, "{}", json!(all))?,
         false => writeln!(out, "seeds: {added} added, {changed} changed, {unchanged} unchanged")?,
     }
     Ok(out.flush()?)
 }
 
-/// A seed that is there keeps its switch and its profiles, and gets those it lacks.
-fn differences(
-    catalog: &Catalog,
-    seeds: Vec<ImportedSeed>,
-    profiles: &[String],
-) -> Result<(Vec<Change>, Counts)> {
-    for name in profiles {
-        if catalog.profile(name).is_none() {
-            return Err(unknown("profile", name, Kind::Profile.names(catalog).into_iter()));
-        }
+/// As many as fit a request.
+fn batch(rest: &mut Peekable<IntoIter<ImportedSeed>>) -> Vec<NewSeed> {
+    let (mut batch, mut bytes) = (Vec::new(), 0);
+    while batch.len() < BATCH_SEEDS && bytes < BATCH_BYTES {
+        let Some(seed) = rest.next() else { break };
+        bytes += seed.url.len() + seed.name.as_ref().map_or(0, String::len);
+        batch.push(NewSeed { url: seed.url, name: seed.name, active: seed.active });
     }
-    let (mut changes, mut counts) = (Vec::new(), Counts::default());
-    for seed in seeds {
-        let name = seed.name.unwrap_or_else(|| seed.url.clone());
-        let there =
-            catalog.seed(&name).filter(|entry| entry.url.as_str() == seed.url).map(|entry| &entry.seed);
-        let mut wanted = there.cloned().unwrap_or_else(|| {
-            // A name that another URL has does not make two things one.
-            let name = if catalog.seed(&name).is_some() { seed.url.clone() } else { name };
-            Seed { name, url: seed.url, active: seed.active, profiles: Vec::new() }
-        });
-        for profile in profiles {
-            if !wanted.profiles.contains(profile) {
-                wanted.profiles.push(profile.clone());
-            }
-        }
-        match there {
-            Some(there) if *there == wanted => counts.unchanged += 1,
-            Some(_) => counts.changed += 1,
-            None => counts.added += 1,
-        }
-        if there != Some(&wanted) {
-            changes.push(Change::PutSeed(wanted));
-        }
-    }
-    Ok((changes, counts))
+    batch
 }
 
 fn tell_skipped(file: &str, imported: &Imported) -> Result<()> {

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &QueueArgs) -> Result<()> {
             let to = if to.0 == 0 { "now".to_owned() } else { print_duration(*to) };
             each(which, |ask, url| {
                 let body = json!({ "url": url, "collection": which.collection, "to": to });
-                let moved: Moved = ask.ask(&Question::new(Method::POST, "queue/move").body(body))?;
+                let moved: Moved = ask.ask(&Question::new(Method::POST, "queue/move").body(&body))?;
                 Ok((format!("is due {}", moved.due), moved.url, moved.collections))
             })
         }

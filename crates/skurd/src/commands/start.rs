@@ -17,7 +17,8 @@ pub(crate) fn run(args: &StartArgs) -> Result<()> {
         profiles: args.profiles.clone(),
         collection: args.collection.clone(),
     };
-    let runs: Vec<Run> = ask.ask(&Question::new(Method::POST, "start").body(serde_json::to_value(start)?))?;
+    let runs: Vec<Run> =
+        ask.ask(&Question::new(Method::POST, "start").body(&serde_json::to_value(start)?))?;
     let mut out = stdout();
     for run in &runs {
         match args.json {

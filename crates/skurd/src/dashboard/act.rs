@@ -2,12 +2,12 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use policy::walk::Resume;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Site;
 use super::forms::Filled;
+use crate::api::walks::{WalkItem, WalkState};
 use crate::api::{Answer, Moved, Problem, Run, Switched, segment};
 use crate::config::counted;
 
@@ -45,7 +45,7 @@ impl Site {
     async fn switched(&self, filled: &Filled) -> Answer<String> {
         let (kind, name) = (filled.get("kind"), filled.get("name"));
         let word = one_of(filled.get("do"), &["enable", "disable"])?;
-        let kind = one_of(kind, &["seeds", "profiles", "collections"])?;
+        let kind = one_of(kind, &["seeds", "profiles", "collections", "walks"])?;
         let path = format!("{kind}/{}/{word}", segment(name));
         let Switched { name, active, changed } = self.post(&path, &Value::Null).await?;
         let state = if active { "enabled" } else { "disabled" };
@@ -97,14 +97,19 @@ impl Site {
     }
 
     async fn walk_resumed(&self, filled: &Filled) -> Answer<String> {
-        let resume = match one_of(filled.get("resume"), &["continue", "holes", "both"])? {
-            "continue" => Resume::Continue,
-            "holes" => Resume::Holes,
-            _ => Resume::Both,
-        };
-        let name = filled.get("name");
-        super::walks::resume(self, name, resume).await?;
-        Ok(format!("{name} goes on"))
+        let strategy = one_of(filled.get("resume"), &["continue", "holes", "both"])?;
+        let path = format!("walks/{}/resume", segment(filled.get("name")));
+        Ok(resumed(&self.post(&path, &json!({ "strategy": strategy })).await?))
+    }
+}
+
+fn resumed(walk: &WalkItem) -> String {
+    let name = &walk.name;
+    match walk.state {
+        WalkState::Ended if walk.standing.requests == 0 => format!("{name} has nothing left to do that way"),
+        _ if !walk.active => format!("{name} goes on when it is enabled"),
+        _ if !walk.paused.is_empty() => format!("{name} goes on when it is no longer paused"),
+        _ => format!("{name} goes on"),
     }
 }
 

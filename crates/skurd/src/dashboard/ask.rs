@@ -1,7 +1,7 @@
 //! Asking the API without a network in between.
 
 use axum::body::{Body, Bytes};
-use axum::http::{Method, Request, header};
+use axum::http::{Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -35,6 +35,15 @@ pub(super) fn href(path: &str, pairs: Pairs<'_>) -> String {
 impl Site {
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str, pairs: Pairs<'_>) -> Answer<T> {
         read(&self.raw(path, pairs).await?)
+    }
+
+    /// The same of what may not be there.
+    pub(super) async fn find<T: DeserializeOwned>(&self, path: &str, pairs: Pairs<'_>) -> Answer<Option<T>> {
+        match self.get(path, pairs).await {
+            Ok(found) => Ok(Some(found)),
+            Err(problem) if problem.status() == StatusCode::NOT_FOUND => Ok(None),
+            Err(problem) => Err(problem),
+        }
     }
 
     /// The answer as it came.

@@ -18,5 +18,5 @@ pub(crate) mod words;
 
 pub(crate) use asked::{LINEAR, asked, refused};
 pub(crate) use outputs::{Outputs, Wanted};
-pub(crate) use standing::{Standing, Stopped, WalkCell};
+pub(crate) use standing::{Standing, Stopped, WalkCell, WalkHead};
 pub(crate) use teller::Teller;

@@ -79,6 +79,8 @@ fn i5_every_form_works_without_script() {
         ("/", "[aria-label='Resume collection law']", "collection law is resumed"),
         ("/walks/items", "[aria-label='Pause items']", "walk items is paused"),
         ("/walks/items", "[aria-label='Resume items']", "walk items is resumed"),
+        ("/walks/items", "[aria-label='Disable items']", "items is disabled"),
+        ("/walks/items", "[aria-label='Enable items']", "items is enabled"),
     ] {
         browser.go(page);
         browser.click(button);

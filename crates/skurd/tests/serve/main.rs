@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 mod archive;
+mod cdx;
 mod client;
 mod commands;
 mod control;
+mod declare;
 mod document;
 mod entrance;
 mod forms;

@@ -32,7 +32,10 @@ pub(super) async fn send(notice: &Notice, mut request: Request<Body>) -> Result<
         .context("no connection")??;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
-    Ok(tokio::time::timeout(ANSWER_WITHIN, sender.send_request(request))
-        .await
-        .context("it takes too long")??)
+    Ok(in_time(sender.send_request(request)).await??)
+}
+
+/// What the server is given its time for.
+pub(super) async fn in_time<T>(answer: impl Future<Output = T>) -> Result<T> {
+    tokio::time::timeout(ANSWER_WITHIN, answer).await.context("it takes too long")
 }

@@ -4,6 +4,7 @@
 //! now is left alone (412). Whoever creates sends `If-None-Match: *`.
 
 mod kind;
+mod many;
 mod read;
 pub(crate) mod render;
 mod routes;
@@ -24,6 +25,7 @@ use super::{Answer, App, Problem};
 use crate::config::excerpt;
 
 pub(crate) use kind::Kind;
+pub(crate) use many::{ManySeeds, NewSeed, SeedsAdded};
 pub(crate) use read::settings as settings_of;
 pub(crate) use routes::routes;
 

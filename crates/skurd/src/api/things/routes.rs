@@ -9,7 +9,7 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{Deleted, Kind, Switched, settings};
+use super::{Deleted, Kind, Switched, many, settings};
 use crate::api::page::{Page, Paging};
 use crate::api::{Answer, App, Json, Path, Query};
 
@@ -19,6 +19,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .merge(collections::routes())
         .merge(profiles::routes())
         .merge(seeds::routes())
+        .merge(many::routes())
         .merge(host_groups::routes())
         .merge(collection_switches::routes())
         .merge(profile_switches::routes())

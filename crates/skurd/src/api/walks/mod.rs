@@ -23,7 +23,7 @@ use super::{Answer, App, Json, Path, Problem, Query};
 use crate::config::excerpt;
 use crate::hint::{hinted, unknown};
 
-pub(crate) use item::{WalkItem, item};
+pub(crate) use item::{WalkItem, WalkState, item};
 pub(crate) use look::{IdRange, Look, MoreRanges, RANGES_MAX, WalkDetail, detail};
 
 pub(super) fn routes() -> OpenApiRouter<App> {

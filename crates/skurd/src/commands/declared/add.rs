@@ -26,7 +26,7 @@ pub(super) fn seed(args: SeedArgs) -> Result<()> {
     }
     let name = args.name.unwrap_or_else(|| url.as_str().to_owned());
     let seed = Seed { name: name.clone(), url: args.url, active: !args.add.inactive, profiles };
-    add(&ask, Kind::Seed, &name, args.add.replace, render::seed(&seed))
+    add(&ask, Kind::Seed, &name, args.add.replace, &render::seed(&seed))
 }
 
 pub(super) fn profile(args: ProfileArgs) -> Result<()> {
@@ -57,7 +57,13 @@ pub(super) fn profile(args: ProfileArgs) -> Result<()> {
         robots: args.robots,
         limits,
     };
-    add(&Ask::create(&args.data.dir)?, Kind::Profile, &args.name, args.add.replace, render::profile(&profile))
+    add(
+        &Ask::create(&args.data.dir)?,
+        Kind::Profile,
+        &args.name,
+        args.add.replace,
+        &render::profile(&profile),
+    )
 }
 
 pub(super) fn collection(args: CollectionArgs) -> Result<()> {
@@ -75,7 +81,7 @@ pub(super) fn collection(args: CollectionArgs) -> Result<()> {
         Kind::Collection,
         &args.name,
         args.add.replace,
-        render::collection(&collection),
+        &render::collection(&collection),
     )
 }
 
@@ -94,7 +100,7 @@ pub(super) fn group(args: GroupArgs) -> Result<()> {
         }
     }
     let group = HostGroup { name: args.name.clone(), hosts, politeness };
-    add(&ask, Kind::Group, &args.name, args.replace, render::group(&group))
+    add(&ask, Kind::Group, &args.name, args.replace, &render::group(&group))
 }
 
 fn settings(ask: &Ask) -> Result<Settings> {
@@ -103,7 +109,7 @@ fn settings(ask: &Ask) -> Result<Settings> {
 }
 
 /// Declares it, unless its name is taken.
-fn add(ask: &Ask, kind: Kind, name: &str, replace: bool, thing: Value) -> Result<()> {
+fn add(ask: &Ask, kind: Kind, name: &str, replace: bool, thing: &Value) -> Result<()> {
     let was_there = replace && super::thing(ask, kind, name).is_ok();
     let question = Question::new(Method::PUT, &path(kind, name)).body(thing);
     let added = ask.raw(&Question { only_new: !replace, ..question });

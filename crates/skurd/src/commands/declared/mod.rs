@@ -7,7 +7,6 @@ use std::io::Write;
 
 use anyhow::Result;
 use axum::http::Method;
-use policy::catalog::Change;
 use serde_json::Value;
 
 use super::listing::Listing;
@@ -17,7 +16,7 @@ use crate::args::{
     SwitchedCommand,
 };
 use crate::config::counted;
-use crate::session::{Session, note, stdout};
+use crate::session::{note, stdout};
 
 pub(crate) fn seed(command: SeedCommand) -> Result<()> {
     match command {
@@ -140,11 +139,6 @@ fn delete(kind: Kind, args: &NamesArgs, sweep: bool) -> Result<()> {
 }
 
 const LAZY: &str = "URLs that nothing covers any more leave the queue when they are next looked at; --sweep removes them now";
-
-/// Declares, with the store's or the catalog's reason if that is refused.
-pub(crate) fn declare(session: &Session, changes: &[Change]) -> Result<()> {
-    Ok(session.wait(session.frontier.declare(changes))?)
-}
 
 fn print_lines(lines: &[String]) -> Result<()> {
     let mut out = stdout();

@@ -1,23 +1,23 @@
 //! The link explorer: the most linked-to pages and domains, who links to a page and with which words, and what was never captured.
 
 mod page;
-mod source;
 
 use axum::extract::State;
 use axum::response::Response;
-use index::{By, Index, Listing, RankedDomain, RankedPage, Totals};
 use maud::{Markup, html};
 
 pub(super) use page::page;
 
 use super::Site;
-use super::ask::href;
+use super::ask::{List, href};
 use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, pager, table, tabs};
 use super::text::{brief, number, shown, way_out};
-use crate::api::Answer;
-use source::{domain_name, domain_of, label, listing};
+use crate::api::index::{ACROSS, IndexDomain, IndexItem, IndexPage};
+use crate::api::{Answer, Problem, segment};
 
-const ROWS: usize = 50;
+const ROWS: &str = "50";
+/// Indexes to choose from; the address of the page can name any.
+const INDEXES_SHOWN: &str = "50";
 const VIEWS: [(&str, &str, &str); 4] = [
     (
         "By score",
@@ -34,18 +34,19 @@ const VIEWS: [(&str, &str, &str); 4] = [
 ];
 
 pub(super) async fn top(State(site): State<Site>, visit: Visit) -> Answer<Response> {
-    let Some((name, index)) = site.index(&visit).await? else { return site.no_index(&visit).await };
+    let Some(index) = site.index(&visit).await? else { return Ok(site.no_index(&visit)) };
+    let name = name_of(&index);
     let view = visit.asked("view").unwrap_or_default();
     let lead = VIEWS.iter().find(|(_, own, _)| *own == view).map_or(VIEWS[0].2, |(_, _, lead)| lead);
     let entries: Vec<(&str, String, bool)> = VIEWS
         .iter()
-        .map(|(label, own, _)| (*label, href("/links", &[("index", &name), ("view", own)]), *own == view))
+        .map(|(label, own, _)| (*label, href("/links", &[("index", name), ("view", own)]), *own == view))
         .collect();
-    let (rows, next) = ranked(&index, &name, view, visit.asked("cursor")).await?;
+    let (rows, next) = site.ranked(&index, view, visit.asked("cursor")).await?;
     let main = html! {
-        (site.head(&visit, &name, &listing(index.totals().await)?).await?)
+        (site.head(&visit, &index).await?)
         (Search { action: "/links/page", name: "url", label: "A page: who links to it?", value: "", hint: "https://example.org/page",
-            button: "Look up", kept: &[("index", &name)] }.show())
+            button: "Look up", kept: &[("index", name)] }.show())
         (tabs("Order", &entries))
         p { (lead) }
         @match rows {
@@ -59,34 +60,44 @@ pub(super) async fn top(State(site): State<Site>, visit: Visit) -> Answer<Respon
     Ok(site.page(&Frame { title: "Links", section: Section::Links, visit: &visit }, main))
 }
 
-/// The rows of a view, if there are any, and where they go on.
-async fn ranked(
-    index: &Index,
-    name: &str,
-    view: &str,
-    cursor: Option<&str>,
-) -> Answer<(Option<Markup>, Option<String>)> {
-    if view == "domains" {
-        let Listing { items, next } = listing(index.top_domains(cursor, ROWS).await)?;
-        return Ok(((!items.is_empty()).then(|| domains_table(name, &items)), next));
-    }
-    let found = match view {
-        "incount" => index.top(By::Incount, cursor, ROWS).await,
-        "missing" => index.missing(cursor, ROWS).await,
-        _ => index.top(By::Score, cursor, ROWS).await,
+pub(super) async fn domain(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+    let Some(index) = site.index(&visit).await? else { return Ok(site.no_index(&visit)) };
+    let name = name_of(&index);
+    let all = href("/links", &[("index", name), ("view", "domains")]);
+    let Some(asked) = visit.asked("name") else {
+        return Err(Problem::bad_request("no domain is named").hint(format!("{all} lists those there are")));
     };
-    let Listing { items, next } = listing(found)?;
-    Ok(((!items.is_empty()).then(|| pages_table(name, &items)), next))
+    let at = format!("index/domains/{}", segment(asked));
+    let known: Option<IndexDomain> = site.find(&at, &[which(&index)]).await?;
+    let cursor = visit.asked("cursor").unwrap_or_default();
+    let pages: List<IndexPage> = match &known {
+        Some(_) => {
+            site.get(&format!("{at}/pages"), &[which(&index), ("limit", ROWS), ("cursor", cursor)]).await?
+        }
+        None => List { items: Vec::new(), next: None },
+    };
+    let (title, count) = known.as_ref().map_or((asked, 0), |known| (known.domain.as_str(), known.pagecount));
+    let main = html! {
+        p.crumbs { a href=(href("/links", &[("index", name)])) { "Links" } " / " a href=(all) { "Domains" } }
+        div.title { h1 { (shown(title)) } span.faint { (number(count)) " pages known" } }
+        @if pages.items.is_empty() {
+            (empty("No page of this domain is known.", html! { p { a href=(all) { "All domains" } } }))
+        } @else {
+            (pages_table(name, &pages.items))
+        }
+        (pager(&visit, "cursor", pages.next.as_deref()))
+    };
+    Ok(site.page(&Frame { title, section: Section::Links, visit: &visit }, main))
 }
 
-fn pages_table(index: &str, items: &[RankedPage]) -> Markup {
+fn pages_table(index: &str, items: &[IndexPage]) -> Markup {
     table(
         "Pages",
         columns(&["Page", "#Inlinks", "#Score", "Captured"]),
         html! {
             @for item in items {
                 tr {
-                    td.wide { (page_link(index, &item.uri.to_url())) }
+                    td.wide { (page_link(index, &item.url)) }
                     td.num { (number(item.incount)) }
                     td.num { (number(item.score)) }
                     td { @if item.loaded { (badge("good", "yes")) } @else { (badge("warn", "never")) } }
@@ -96,15 +107,16 @@ fn pages_table(index: &str, items: &[RankedPage]) -> Markup {
     )
 }
 
-fn domains_table(index: &str, items: &[RankedDomain]) -> Markup {
+fn domains_table(index: &str, items: &[IndexDomain]) -> Markup {
     table(
         "Domains",
         columns(&["Domain", "#Pages known"]),
         html! {
             @for item in items {
-                @let name = domain_name(&item.domain);
                 tr {
-                    th scope="row" { a href=(href("/links/domain", &[("index", index), ("name", &name)])) { (shown(&name)) } }
+                    th scope="row" {
+                        a href=(href("/links/domain", &[("index", index), ("name", &item.domain)])) { (shown(&item.domain)) }
+                    }
                     td.num { (number(item.pagecount)) }
                 }
             }
@@ -117,63 +129,84 @@ fn page_link(index: &str, url: &str) -> Markup {
     html! { a href=(href("/links/page", &[("index", index), ("url", url)])) { (brief(url)) } (way_out(url)) }
 }
 
-pub(super) async fn domain(State(site): State<Site>, visit: Visit) -> Answer<Response> {
-    let Some((name, index)) = site.index(&visit).await? else { return site.no_index(&visit).await };
-    let asked = visit.asked("name").unwrap_or_default();
-    let domain = domain_of(asked)?;
-    let known = listing(index.domain(&domain).await)?;
-    let all = href("/links", &[("index", &name), ("view", "domains")]);
-    let Listing { items, next } = listing(index.domain_pages(&domain, visit.asked("cursor"), ROWS).await)?;
-    let main = html! {
-        p.crumbs { a href=(href("/links", &[("index", &name)])) { "Links" } " / " a href=(all) { "Domains" } }
-        div.title { h1 { (shown(asked)) } span.faint { (number(known)) " pages known" } }
-        @if items.is_empty() {
-            (empty("No page of this domain is known.", html! { p { a href=(all) { "All domains" } } }))
-        } @else {
-            (pages_table(&name, &items))
-        }
-        (pager(&visit, "cursor", next.as_deref()))
-    };
-    Ok(site.page(&Frame { title: asked, section: Section::Links, visit: &visit }, main))
+/// An index in the address of a page.
+fn name_of(index: &IndexItem) -> &str {
+    index.collection.as_deref().unwrap_or(ACROSS)
+}
+
+/// The same in a question to the API.
+fn which(index: &IndexItem) -> (&str, &str) {
+    index.collection.as_deref().map_or(("all", "true"), |name| ("collection", name))
 }
 
 impl Site {
     /// The index that is asked for, or the first there is.
-    async fn index(&self, visit: &Visit) -> Answer<Option<(String, Index)>> {
-        source::open(&self.app, visit.asked("index")).await
+    async fn index(&self, visit: &Visit) -> Answer<Option<IndexItem>> {
+        match visit.asked("index") {
+            Some(ACROSS) => self.find("index", &[("all", "true")]).await,
+            Some(name) => self.find("index", &[("collection", name)]).await,
+            None => {
+                let first: List<IndexItem> = self.get("indexes", &[("limit", "1")]).await?;
+                Ok(first.items.into_iter().next())
+            }
+        }
     }
 
-    async fn no_index(&self, visit: &Visit) -> Answer<Response> {
+    /// The rows of a view, if there are any, and where they go on.
+    async fn ranked(
+        &self,
+        index: &IndexItem,
+        view: &str,
+        cursor: Option<&str>,
+    ) -> Answer<(Option<Markup>, Option<String>)> {
+        let name = name_of(index);
+        let (path, by) = match view {
+            "domains" => ("index/domains", ""),
+            "missing" => ("index/missing", ""),
+            "incount" => ("index/pages", "incount"),
+            _ => ("index/pages", "score"),
+        };
+        let pairs = [which(index), ("by", by), ("limit", ROWS), ("cursor", cursor.unwrap_or_default())];
+        if view == "domains" {
+            let List { items, next } = self.get(path, &pairs).await?;
+            return Ok(((!items.is_empty()).then(|| domains_table(name, &items)), next));
+        }
+        let List { items, next } = self.get(path, &pairs).await?;
+        Ok(((!items.is_empty()).then(|| pages_table(name, &items)), next))
+    }
+
+    fn no_index(&self, visit: &Visit) -> Response {
         let main = html! {
             div.title { h1 { "Links" } }
+            @if let Some(name) = visit.asked("index") { p.lead { "Of the collection " b { (shown(name)) } "." } }
             (empty("There is no link index here yet.", html! {
                 p { "Pages come in as they are harvested, where a collection says " code { "index: yes" } "." }
                 p { "Or from files: " (command("skurd index load FILE")) }
-                p { a href="/collections" { "Collections" } }
+                p { a href="/collections" { "Collections" } @if visit.asked("index").is_some() { ", or " a href="/links" { "all links" } } }
             }))
         };
-        Ok(self.page(&Frame { title: "Links", section: Section::Links, visit }, main))
+        self.page(&Frame { title: "Links", section: Section::Links, visit }, main)
     }
 
-    async fn head(&self, visit: &Visit, name: &str, totals: &Totals) -> Answer<Markup> {
-        let names = source::names(&self.app).await?;
-        let entries: Vec<(&str, String, bool)> = names
+    async fn head(&self, visit: &Visit, index: &IndexItem) -> Answer<Markup> {
+        let all: List<IndexItem> = self.get("indexes", &[("limit", INDEXES_SHOWN)]).await?;
+        let view = visit.asked("view").unwrap_or_default();
+        let entry = |own: &IndexItem| {
+            let place = href("/links", &[("index", name_of(own)), ("view", view)]);
+            (own.collection.clone(), place, own.collection == index.collection)
+        };
+        let entries: Vec<_> = all.items.iter().map(entry).collect();
+        let entries: Vec<(&str, String, bool)> = entries
             .iter()
-            .map(|own| {
-                (
-                    label(own),
-                    href("/links", &[("index", own), ("view", visit.asked("view").unwrap_or_default())]),
-                    own == name,
-                )
-            })
+            .map(|(name, place, here)| (name.as_deref().unwrap_or("All collections"), place.clone(), *here))
             .collect();
         Ok(html! {
             div.title { h1 { "Links" } }
             p.lead {
-                (number(totals.links)) " links between " (number(totals.uris)) " pages of " (number(totals.domains))
-                " domains; " (number(totals.loaded)) " of the pages were captured."
+                (number(index.links)) " links between " (number(index.uris)) " pages of " (number(index.domains))
+                " domains; " (number(index.loaded)) " of the pages were captured."
             }
-            @if names.len() > 1 { (tabs("Collection", &entries)) }
+            @if entries.len() > 1 { (tabs("Collection", &entries)) }
         })
     }
 }

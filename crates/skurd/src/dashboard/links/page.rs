@@ -2,61 +2,84 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use index::{Inlink, Link, Listing, PageFacts, Seen};
 use maud::{Markup, html};
+use url::Url;
 
 use super::super::Site;
-use super::super::ask::href;
+use super::super::ask::{List, href};
 use super::super::layout::{Frame, Section, Visit, badge, columns, empty, facts, pager, table};
-use super::super::text::{number, or_dash, shown, time, way_out};
-use super::source::{domain_name, listing, uri_of};
-use super::{ROWS, page_link};
-use crate::api::Answer;
+use super::super::text::{number, or_dash, shown, time, time_or_dash, way_out};
+use super::{ROWS, name_of, page_link, which};
+use crate::api::index::{IndexInlink, IndexItem, IndexOutlink, PageFacts};
+use crate::api::{Answer, Problem};
 
 pub(in super::super) async fn page(State(site): State<Site>, visit: Visit) -> Answer<Response> {
-    let Some((name, index)) = site.index(&visit).await? else { return site.no_index(&visit).await };
-    let uri = uri_of(visit.asked("url").unwrap_or_default())?;
-    let address = uri.to_url();
-    let known = listing(index.page(&uri).await)?;
-    let inlinks = listing(index.inlinks(&uri, Seen::default(), visit.asked("in"), ROWS).await)?;
-    let outlinks = listing(index.outlinks(&uri, visit.asked("out"), ROWS).await)?;
-    let domain = domain_name(uri.domain());
-    let main = html! {
-        p.crumbs {
-            a href=(href("/links", &[("index", &name)])) { "Links" } " / "
-            a href=(href("/links/domain", &[("index", &name), ("name", &domain)])) { (shown(&domain)) }
-        }
-        div.title { h1.address { (shown(&address)) (way_out(&address)) } }
-        p { a href=(href("/inspect", &[("url", &address)])) { "Why it is harvested, or not, and its captures" } }
-        (summary(known.as_ref()))
-        (linked_from(&visit, &name, &inlinks))
-        (links_to(&visit, &name, &outlinks))
+    let Some(index) = site.index(&visit).await? else { return Ok(site.no_index(&visit)) };
+    let Some(asked) = visit.asked("url") else {
+        return Err(Problem::bad_request("no page is named").hint("/links has a field for it"));
+    };
+    let address = if asked.contains("://") { asked.to_owned() } else { format!("http://{asked}") };
+    let main = match site.find("index/page", &[("url", &address), which(&index)]).await? {
+        Some(known) => site.known(&visit, &index, &known).await?,
+        None => unknown(name_of(&index), &address),
     };
     Ok(site.page(&Frame { title: "Links of a page", section: Section::Links, visit: &visit }, main))
 }
 
-fn summary(known: Option<&PageFacts>) -> Markup {
-    let Some(known) = known else {
-        return empty(
+impl Site {
+    async fn known(&self, visit: &Visit, index: &IndexItem, known: &PageFacts) -> Answer<Markup> {
+        let asked = |cursor| {
+            let cursor = visit.asked(cursor).unwrap_or_default();
+            [("url", known.url.as_str()), which(index), ("limit", ROWS), ("cursor", cursor)]
+        };
+        let inlinks = self.get("index/inlinks", &asked("in")).await?;
+        let outlinks = self.get("index/outlinks", &asked("out")).await?;
+        let name = name_of(index);
+        Ok(html! {
+            (head(name, &known.domain, &known.url))
+            (summary(known))
+            (linked_from(visit, name, &inlinks))
+            (links_to(visit, name, &outlinks))
+        })
+    }
+}
+
+fn head(index: &str, domain: &str, address: &str) -> Markup {
+    html! {
+        p.crumbs {
+            a href=(href("/links", &[("index", index)])) { "Links" }
+            @if !domain.is_empty() {
+                " / " a href=(href("/links/domain", &[("index", index), ("name", domain)])) { (shown(domain)) }
+            }
+        }
+        div.title { h1.address { (shown(address)) (way_out(address)) } }
+        p { a href=(href("/inspect", &[("url", address)])) { "Why it is harvested, or not, and its captures" } }
+    }
+}
+
+fn unknown(index: &str, address: &str) -> Markup {
+    let host = Url::parse(address).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+    html! {
+        (head(index, &host, address))
+        (empty(
             "The index knows nothing of this page: it was not captured, and no page links to it.",
-            html! { p { a href="/links" { "The most linked-to pages" } } },
-        );
-    };
-    let moment = |at: Option<policy::time::Time>| match at {
-        Some(at) => time(&at.to_string()),
-        None => or_dash(None),
-    };
+            html! { p { a href=(href("/links", &[("index", index)])) { "The most linked-to pages" } } },
+        ))
+    }
+}
+
+fn summary(known: &PageFacts) -> Markup {
     facts(&[
         ("Inlinks", html! { (number(known.incount)) }),
         ("Score", html! { (number(known.score)) }),
         ("Captured", if known.loaded { badge("good", "yes") } else { badge("warn", "never") }),
         ("Outlinks", or_dash(known.outlinks.map(number).as_deref())),
-        ("First captured", moment(known.first_seen)),
-        ("Last captured", moment(known.last_seen)),
+        ("First captured", time_or_dash(known.first_seen.as_deref())),
+        ("Last captured", time_or_dash(known.last_seen.as_deref())),
     ])
 }
 
-fn linked_from(visit: &Visit, index: &str, inlinks: &Listing<Inlink>) -> Markup {
+fn linked_from(visit: &Visit, index: &str, inlinks: &List<IndexInlink>) -> Markup {
     html! {
         section aria-labelledby="inlinks" {
             h2 #inlinks { "Who links to it" }
@@ -66,10 +89,10 @@ fn linked_from(visit: &Visit, index: &str, inlinks: &Listing<Inlink>) -> Markup 
                 (table("Inlinks", columns(&["From", "Anchor text", "First seen", "Last seen"]), html! {
                     @for link in &inlinks.items {
                         tr {
-                            td.wide { (page_link(index, &link.source.to_url())) }
+                            td.wide { (page_link(index, &link.url)) }
                             td.wide { (anchor(&link.anchor)) }
-                            td { (time(&link.first_seen.to_string())) }
-                            td { (time(&link.last_seen.to_string())) }
+                            td { (time(&link.first_seen)) }
+                            td { (time(&link.last_seen)) }
                         }
                     }
                 }))
@@ -79,7 +102,7 @@ fn linked_from(visit: &Visit, index: &str, inlinks: &Listing<Inlink>) -> Markup 
     }
 }
 
-fn links_to(visit: &Visit, index: &str, outlinks: &Listing<Link>) -> Markup {
+fn links_to(visit: &Visit, index: &str, outlinks: &List<IndexOutlink>) -> Markup {
     html! {
         section aria-labelledby="outlinks" {
             h2 #outlinks { "To whom it links" }
@@ -87,7 +110,7 @@ fn links_to(visit: &Visit, index: &str, outlinks: &Listing<Link>) -> Markup {
                 (empty("No links of this page are known.", html! { p { "Links are known of pages that were captured." } }))
             } @else {
                 (table("Outlinks", columns(&["To", "Anchor text"]), html! {
-                    @for link in &outlinks.items { tr { td.wide { (page_link(index, &link.target.to_url())) } td.wide { (anchor(&link.anchor)) } } }
+                    @for link in &outlinks.items { tr { td.wide { (page_link(index, &link.url)) } td.wide { (anchor(&link.anchor)) } } }
                 }))
             }
             (pager(visit, "out", outlinks.next.as_deref()))

@@ -4,10 +4,9 @@
 //! heads are framed. Colours come from the style sheet, and the shapes tell the same without them.
 
 use maud::{Markup, html};
-use policy::walk::Cell;
 
 use super::super::text::number;
-use super::Sight;
+use crate::linear::{WalkCell, WalkHead};
 
 const COLUMNS: usize = 48;
 const ROWS: usize = 12;
@@ -17,23 +16,23 @@ pub(super) const CELLS: usize = COLUMNS * ROWS;
 const SIZE: f64 = 20.0;
 const INNER: f64 = 17.0;
 
-pub(super) fn draw(walk: &Sight) -> Markup {
-    let columns = walk.cells.len().min(COLUMNS);
-    let rows = walk.cells.len().div_ceil(COLUMNS);
+pub(super) fn draw(cells: &[WalkCell], heads: &[WalkHead]) -> Markup {
+    let columns = cells.len().min(COLUMNS);
+    let rows = cells.len().div_ceil(COLUMNS);
     let says = format!(
         "Ids {} to {}: {} found, {} missing",
-        number(walk.shown.0),
-        number(walk.shown.1),
-        number(walk.cells.iter().map(|cell| cell.content).sum()),
-        number(walk.cells.iter().map(|cell| cell.holes).sum()),
+        number(cells.first().map_or(0, |cell| cell.from)),
+        number(cells.last().map_or(0, |cell| cell.to)),
+        number(cells.iter().map(|cell| cell.content).sum()),
+        number(cells.iter().map(|cell| cell.holes).sum()),
     );
-    let each = walk.cells.iter().map(|cell| cell.content + cell.holes + cell.unknown).max().unwrap_or(1);
+    let each = cells.iter().map(|cell| cell.content + cell.holes + cell.unknown).max().unwrap_or(1);
     html! {
         figure.map {
             div.plot tabindex="0" role="region" aria-label="Map of ids" {
                 svg viewBox=(format!("0 0 {} {}", place(columns), place(rows))) width=(place(columns)) height=(place(rows)) role="img" aria-label=(says) {
                     title { (says) }
-                    @for (index, cell) in walk.cells.iter().enumerate() { (one(walk, index, cell)) }
+                    @for (index, cell) in cells.iter().enumerate() { (one(heads, index, cell)) }
                 }
             }
             figcaption {
@@ -49,18 +48,14 @@ pub(super) fn draw(walk: &Sight) -> Markup {
     }
 }
 
-fn one(walk: &Sight, index: usize, cell: &Cell) -> Markup {
+fn one(heads: &[WalkHead], index: usize, cell: &WalkCell) -> Markup {
     let (x, y) = (place(index % COLUMNS), place(index / COLUMNS));
     let all = (cell.content + cell.holes + cell.unknown).max(1);
     let (found, missing) = (share(cell.content, all), share(cell.holes, all));
-    let has_head = walk.heads.iter().filter_map(|head| head.at).any(|at| (cell.from..=cell.to).contains(&at));
-    let ids = if cell.from == cell.to {
-        number(cell.from)
-    } else {
-        format!("{} – {}", number(cell.from), number(cell.to))
-    };
+    let has_head = heads.iter().filter_map(|head| head.at).any(|at| (cell.from..=cell.to).contains(&at));
     let tip = format!(
-        "{ids}: {} found, {} missing, {} not tried",
+        "{}: {} found, {} missing, {} not tried",
+        ids(cell),
         number(cell.content),
         number(cell.holes),
         number(cell.unknown)
@@ -74,6 +69,14 @@ fn one(walk: &Sight, index: usize, cell: &Cell) -> Markup {
             @if cell.holes == all { path.cross d="M5 5L12 12M12 5L5 12" {} }
             @if has_head { rect.frame x="-1" y="-1" width=(INNER + 2.0) height=(INNER + 2.0) rx="4" {} }
         }
+    }
+}
+
+/// The ids of a cell, from the first to the last.
+pub(super) fn ids(cell: &WalkCell) -> String {
+    match cell.from == cell.to {
+        true => number(cell.from),
+        false => format!("{} – {}", number(cell.from), number(cell.to)),
     }
 }
 
