@@ -119,24 +119,23 @@ fn i4_a_wrong_config_is_told_as_by_config_check_and_changes_nothing() {
 
 #[test]
 fn i4_a_config_may_be_large_and_not_too_large() {
-    let (with, _served, without) = both();
-    let served = &_served;
+    let (with, served, without) = both();
     let padded = |bytes: usize| {
         let line = format!("# {}\n", "x".repeat(997));
         let comments = line.repeat(bytes / line.len() + 1);
         format!("{CONFIG}{}\n", comments[..bytes - CONFIG.len() - 1].trim_end())
     };
-    let answer = post(served, "", padded(3 << 20).as_bytes());
+    let answer = post(&served, "", padded(3 << 20).as_bytes());
     assert_eq!((answer.status, &answer.json()["changed"]), (200, &json!(false)));
     let beyond = padded(LARGE + 4000);
-    let answer = post(served, "", beyond.as_bytes());
+    let answer = post(&served, "", beyond.as_bytes());
     assert_eq!((answer.status, &answer.json()["status"]), (413, &json!(413)), "{}", answer.text());
     assert!(answer.text().contains("larger than 16777216 bytes"), "{}", answer.text());
     let check = served.request("POST", "/api/v1/config/check").body("application/yaml", padded(2 << 20));
     assert_eq!(check.send().status, 413, "elsewhere bodies stay small");
     let wrong_kind = served.request("POST", "/api/v1/config").body("application/json", "{}").send();
     assert_eq!(wrong_kind.status, 415);
-    assert_eq!(post(served, "?prune=perhaps", b"").status, 400);
+    assert_eq!(post(&served, "?prune=perhaps", b"").status, 400);
     for world in [&with, &without] {
         world.write("large.yaml", &beyond);
     }

@@ -213,7 +213,7 @@ fn stretches(walk: &WalkItem, cells: &[WalkCell]) -> Markup {
             (table("Stretches", columns(&["Ids", "Found and missing", "#Found", "#Missing", "#Not tried"]), html! {
                 @for cell in cells {
                     tr {
-                        th scope="row" { a href=(closer(cell)) { (map::ids(cell)) } }
+                        th.ids scope="row" { a href=(closer(cell)) { (map::ids(cell)) } }
                         td.share { (parts("Found, missing, not tried", &[("good", cell.content), ("bad", cell.holes), ("grey", cell.unknown)])) }
                         td.num { (number(cell.content)) } td.num { (number(cell.holes)) } td.num { (number(cell.unknown)) }
                     }
