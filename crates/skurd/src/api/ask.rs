@@ -29,6 +29,8 @@ use crate::harvest::figures::Figures;
 use crate::serve::{Live, Notice};
 use crate::session::{explain, frontier_of};
 
+pub(crate) const NOT_UNDERSTOOD: &str = "the answer of the server is not understood: is it another version?";
+
 /// The largest answer that is taken in.
 const ANSWER_BYTES_MAX: usize = 512 << 20;
 
@@ -167,8 +169,7 @@ impl Ask {
 
     pub(crate) fn ask<T: DeserializeOwned>(&self, question: &Question<'_>) -> Result<T> {
         let bytes = self.raw(question)?;
-        serde_json::from_slice(&bytes)
-            .context("the answer of the server is not understood: is it another version?")
+        serde_json::from_slice(&bytes).context(NOT_UNDERSTOOD)
     }
 
     /// All pages of a list, as they come; ends when `take` has enough.

@@ -34,7 +34,7 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
 
-pub(crate) use ask::{Ask, Question, segment};
+pub(crate) use ask::{Ask, NOT_UNDERSTOOD, Question, segment};
 pub(crate) use blacklist::{Added, BlacklistItem, Lifted};
 pub(crate) use captures::CaptureItem;
 pub(crate) use config::{Applied, AppliedKind};

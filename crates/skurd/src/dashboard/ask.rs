@@ -2,6 +2,7 @@
 
 use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, StatusCode, header};
+use axum::response::Response;
 use http_body_util::{BodyExt, Limited};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -55,6 +56,11 @@ impl Site {
         read(&self.send(Method::POST, &format!("/api/v1/{path}"), Some(body)).await?)
     }
 
+    async fn respond(&self, request: axum::http::Result<Request<Body>>) -> Answer<Response> {
+        let request = request.map_err(|error| Problem::internal(&error))?;
+        self.api.clone().oneshot(request).await.map_err(|error| Problem::internal(&error))
+    }
+
     async fn send(&self, method: Method, target: &str, body: Option<&Value>) -> Answer<Bytes> {
         let request = Request::builder().method(method).uri(target);
         let request = match body {
@@ -63,8 +69,7 @@ impl Site {
             }
             None => request.body(Body::empty()),
         };
-        let request = request.map_err(|error| Problem::internal(&error))?;
-        let response = self.api.clone().oneshot(request).await.map_err(|error| Problem::internal(&error))?;
+        let response = self.respond(request).await?;
         let status = response.status();
         let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await;
         let bytes = body.map_err(|error| Problem::internal(&error))?.to_bytes();
@@ -89,9 +94,7 @@ pub(super) struct Begun {
 
 impl Site {
     pub(super) async fn beginning(&self, path: &str, most: usize) -> Answer<Begun> {
-        let request = Request::get(format!("/api/v1/{path}")).body(Body::empty());
-        let request = request.map_err(|error| Problem::internal(&error))?;
-        let response = self.api.clone().oneshot(request).await.map_err(|error| Problem::internal(&error))?;
+        let response = self.respond(Request::get(format!("/api/v1/{path}")).body(Body::empty())).await?;
         let status = response.status();
         let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let is_text = kind.is_some_and(|kind| kind.starts_with("text/"));

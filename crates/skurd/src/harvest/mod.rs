@@ -7,6 +7,6 @@ mod summary;
 mod tell;
 
 pub(crate) use figures::error_word;
-pub(crate) use run::{Harvest, Outcome, Until};
+pub(crate) use run::{Harvest, Outcome, Until, signal};
 pub(crate) use summary::{data_flag, summarise};
 pub(crate) use tell::harvest_json;

@@ -243,7 +243,7 @@ async fn stop_when_asked(
 }
 
 /// Ctrl-C, or what a service manager sends.
-async fn signal() -> std::io::Result<()> {
+pub(crate) async fn signal() -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {

@@ -4,13 +4,13 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::Instant;
 
+use crate::served::breathe;
 use crate::wire::send;
 
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -233,12 +233,6 @@ fn is_passing(error: &str) -> bool {
     ["no such element", "stale element", "not interactable", "click intercepted"]
         .iter()
         .any(|kind| error.contains(kind))
-}
-
-/// Until the next look.
-fn breathe() {
-    let (_nobody, nothing) = sync_channel::<()>(0);
-    let _ = nothing.recv_timeout(Duration::from_millis(50));
 }
 
 /// The driver on a port of its choice.

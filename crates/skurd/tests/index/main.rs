@@ -4,6 +4,7 @@
 
 #[path = "../data/mod.rs"]
 mod data;
+mod fifty;
 mod files;
 mod questions;
 mod resume;

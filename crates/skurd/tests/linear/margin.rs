@@ -110,20 +110,10 @@ fn l5_flaky_ids_are_tried_again_after_their_cool_down() {
 fn l6_a_late_success_lets_the_walk_go_on() {
     // It stands at its margin after 21 to 23; then 22 is there, and so is 25.
     let late = BTreeMap::from([(22, 1), (25, 0)]);
+    let shared =
+        ["http://a.test/{id}", "--min", "20", "--margin", "3", "--attempts", "2", "--cooldown", "100ms"];
     let world = flaky(late.clone());
-    let walked = world.walk(&[
-        "http://a.test/{id}",
-        "--min",
-        "20",
-        "--margin",
-        "3",
-        "--attempts",
-        "2",
-        "--cooldown",
-        "100ms",
-        "--parallel",
-        "4",
-    ]);
+    let walked = world.walk(&[&shared[..], &["--parallel", "4"]].concat());
     let walk = walked.only();
     assert_eq!(walk["content"], json!([[20, 20], [22, 22], [25, 25]]));
     assert_eq!(
@@ -132,19 +122,7 @@ fn l6_a_late_success_lets_the_walk_go_on() {
     );
 
     let world = flaky(late);
-    let walked = world.walk(&[
-        "http://a.test/{id}",
-        "--min",
-        "20",
-        "--margin",
-        "3",
-        "--attempts",
-        "2",
-        "--cooldown",
-        "100ms",
-        "--retry",
-        "failed",
-    ]);
+    let walked = world.walk(&[&shared[..], &["--retry", "failed"]].concat());
     assert_eq!(
         (walked.fetches.len(), &walked.only()["content"]),
         (4, &json!([[20, 20]])),

@@ -10,6 +10,8 @@ mod control;
 mod declare;
 mod document;
 mod entrance;
+#[path = "../index/fifty.rs"]
+mod fifty;
 mod forms;
 mod index;
 mod live;

@@ -162,7 +162,7 @@ pub(crate) fn told(world: &World, args: &[&str]) -> (Option<i32>, String, String
 }
 
 /// Until the next look.
-fn breathe() {
+pub(crate) fn breathe() {
     let (_nobody, nothing) = sync_channel::<()>(0);
     let _ = nothing.recv_timeout(Duration::from_millis(20));
 }

@@ -9,7 +9,7 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{IndexInlink, IndexOutlink, PageFacts, Which, domain_text, open, page_of, uri_of};
+use super::{IndexInlink, IndexOutlink, PageFacts, domain_text, open, page_of, uri_of};
 use crate::api::page::{self, Page};
 use crate::api::{Answer, App, Problem, Query};
 use crate::args::{period_begin, period_end};
@@ -84,7 +84,7 @@ struct Inlinks {
     responses((status = 200, body = PageFacts), (status = 404, description = "There is no such index, or the page is not known")),
 )]
 async fn get_page(State(app): State<App>, Query(asked): Query<OnePage>) -> Answer<axum::Json<PageFacts>> {
-    let index = open(&app, &Which { collection: asked.collection.as_deref(), all: asked.all }).await?;
+    let index = open(&app, asked.collection.as_deref(), asked.all).await?;
     Ok(axum::Json(known_page(&index, &asked.url).await?.1))
 }
 
@@ -107,7 +107,7 @@ async fn list_inlinks(
         from: time("since", asked.since.as_deref(), period_begin)?,
         to: time("until", asked.until.as_deref(), period_end)?,
     };
-    let index = open(&app, &Which { collection: asked.collection.as_deref(), all: asked.all }).await?;
+    let index = open(&app, asked.collection.as_deref(), asked.all).await?;
     let (uri, _) = known_page(&index, &asked.url).await?;
     Ok(page_of(index.inlinks(&uri, seen, asked.cursor.as_deref(), limit).await?))
 }
@@ -125,7 +125,7 @@ async fn list_outlinks(
     Query(asked): Query<Outlinks>,
 ) -> Answer<axum::Json<Page<IndexOutlink>>> {
     let limit = page::limit(asked.limit)?;
-    let index = open(&app, &Which { collection: asked.collection.as_deref(), all: asked.all }).await?;
+    let index = open(&app, asked.collection.as_deref(), asked.all).await?;
     let (uri, _) = known_page(&index, &asked.url).await?;
     Ok(page_of(index.outlinks(&uri, asked.cursor.as_deref(), limit).await?))
 }

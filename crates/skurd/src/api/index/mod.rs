@@ -88,13 +88,13 @@ struct One {
     responses((status = 200, body = IndexItem), (status = 404, description = "There is no such index")),
 )]
 async fn get_index(State(app): State<App>, Query(asked): Query<One>) -> Answer<axum::Json<IndexItem>> {
-    let index = open(&app, &Which { collection: asked.collection.as_deref(), all: asked.all }).await?;
+    let index = open(&app, asked.collection.as_deref(), asked.all).await?;
     Ok(axum::Json(stats(&index).await?))
 }
 
 /// The index that is meant.
-pub(crate) async fn open(app: &App, which: &Which<'_>) -> Answer<Index> {
-    let name = choose(app.frontier.store(), which).await?;
+async fn open(app: &App, collection: Option<&str>, all: bool) -> Answer<Index> {
+    let name = choose(app.frontier.store(), &Which { collection, all }).await?;
     Ok(app.frontier.index(&name).await?)
 }
 

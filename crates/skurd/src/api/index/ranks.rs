@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{IndexDomain, IndexPage, One, Which, domain_text, open, page_of, reversed};
+use super::{IndexDomain, IndexPage, One, domain_text, open, page_of, reversed};
 use crate::api::page::{self, Page};
 use crate::api::{Answer, App, Path, Problem, Query};
 use crate::config::excerpt;
@@ -78,12 +78,6 @@ struct List {
     limit: Option<usize>,
 }
 
-impl List {
-    fn which(&self) -> Which<'_> {
-        Which { collection: self.collection.as_deref(), all: self.all }
-    }
-}
-
 /// List the pages that are linked to most
 ///
 /// By incount, pages that nothing links to are not listed.
@@ -96,7 +90,7 @@ impl List {
 )]
 async fn top_pages(State(app): State<App>, Query(asked): Query<Top>) -> Answer<axum::Json<Page<IndexPage>>> {
     let limit = page::limit(asked.limit)?;
-    let index = open(&app, &Which { collection: asked.collection.as_deref(), all: asked.all }).await?;
+    let index = open(&app, asked.collection.as_deref(), asked.all).await?;
     Ok(page_of(index.top(asked.by.into(), asked.cursor.as_deref(), limit).await?))
 }
 
@@ -113,7 +107,7 @@ async fn top_domains(
     Query(asked): Query<List>,
 ) -> Answer<axum::Json<Page<IndexDomain>>> {
     let limit = page::limit(asked.limit)?;
-    let index = open(&app, &asked.which()).await?;
+    let index = open(&app, asked.collection.as_deref(), asked.all).await?;
     Ok(page_of(index.top_domains(asked.cursor.as_deref(), limit).await?))
 }
 
@@ -130,7 +124,7 @@ async fn get_domain(
     Path(name): Path<String>,
     Query(asked): Query<One>,
 ) -> Answer<axum::Json<IndexDomain>> {
-    let index = open(&app, &Which { collection: asked.collection.as_deref(), all: asked.all }).await?;
+    let index = open(&app, asked.collection.as_deref(), asked.all).await?;
     Ok(axum::Json(known_domain(&index, &name).await?))
 }
 
@@ -148,7 +142,7 @@ async fn domain_pages(
     Query(asked): Query<List>,
 ) -> Answer<axum::Json<Page<IndexPage>>> {
     let limit = page::limit(asked.limit)?;
-    let index = open(&app, &asked.which()).await?;
+    let index = open(&app, asked.collection.as_deref(), asked.all).await?;
     let domain = known_domain(&index, &name).await?;
     Ok(page_of(index.domain_pages(&domain.uri, asked.cursor.as_deref(), limit).await?))
 }
@@ -180,6 +174,6 @@ async fn missing_pages(
     Query(asked): Query<List>,
 ) -> Answer<axum::Json<Page<IndexPage>>> {
     let limit = page::limit(asked.limit)?;
-    let index = open(&app, &asked.which()).await?;
+    let index = open(&app, asked.collection.as_deref(), asked.all).await?;
     Ok(page_of(index.missing(asked.cursor.as_deref(), limit).await?))
 }

@@ -22,6 +22,7 @@ use super::tally::Tally;
 use super::tell::{Outcome, Progress, Teller};
 use crate::args::LoadArgs;
 use crate::config::counted;
+use crate::harvest::signal;
 use crate::hint::hinted;
 use crate::output::bytes_text;
 use crate::pages::{self, Mark};
@@ -268,15 +269,5 @@ async fn stop_when_asked(asked: &watch::Sender<bool>) -> anyhow::Error {
     match signal().await {
         Ok(()) => anyhow!("stopped at once; the same command goes on where it was"),
         Err(error) => error.into(),
-    }
-}
-
-/// Ctrl-C, or what a service manager sends.
-async fn signal() -> std::io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        asked = tokio::signal::ctrl_c() => asked,
-        _ = terminate.recv() => Ok(()),
     }
 }

@@ -10,12 +10,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::api::walks::{IdRange, MoreRanges, RANGES_MAX, WalkDetail};
-use crate::api::{Ask, Question, segment};
+use crate::api::{Ask, NOT_UNDERSTOOD, Question, segment};
 
 /// Stretches that found and missing are told for.
 pub(super) const STRETCHES: usize = 16;
-
-pub(super) const NOT_UNDERSTOOD: &str = "the answer of the server is not understood: is it another version?";
 
 /// A list of ranges, and where it goes on.
 type Part = (Vec<IdRange>, Option<MoreRanges>);

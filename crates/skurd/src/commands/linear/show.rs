@@ -6,9 +6,9 @@ use anyhow::{Context, Result};
 use policy::time::Span;
 use policy::walk::{Direction, Retry, WalkSettings};
 
-use super::lines::{self, NOT_UNDERSTOOD, STRETCHES, question};
-use crate::api::Ask;
+use super::lines::{self, STRETCHES, question};
 use crate::api::walks::{IdRange, WalkDetail, WalkItem};
+use crate::api::{Ask, NOT_UNDERSTOOD};
 use crate::args::ShowArgs;
 use crate::config::{counted, print_duration};
 use crate::linear::WalkCell;
