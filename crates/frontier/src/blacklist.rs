@@ -53,7 +53,7 @@ impl Frontier {
             };
             let reason = BlacklistReason::Operator(why.to_owned());
             let entry = BlacklistEntry { reason, since: desk.now, until };
-            desk.blacklist(collection, url, record.due, record, &entry)?;
+            desk.blacklist(collection, url, &record, record.clone(), &entry)?;
             Ok(true)
         });
         add.await
@@ -107,10 +107,10 @@ impl Desk<'_> {
         if let Some(until) = entry.until {
             BLACKLIST_ENDS.delete(self.tx, (until.0, collection, url.as_str()))?;
         }
-        let Some(UrlState::Blacklisted(record)) = self.state(collection, url.as_str()).await? else {
-            return Ok(false);
-        };
-        self.enqueue(collection, url, Record { due: self.now, ..record }, arrivals)?;
+        let state = self.state(collection, url.as_str()).await?;
+        let Some(UrlState::Blacklisted(record)) = &state else { return Ok(false) };
+        let back = Record { due: self.now, ..record.clone() };
+        self.enqueue(collection, url, state.as_ref(), back, arrivals)?;
         Ok(true)
     }
 }

@@ -261,9 +261,8 @@ impl Desk<'_> {
         host: &mut Host,
         arrivals: &mut Arrivals,
     ) -> Result<Summary> {
-        let queued_at = stored.due;
-        let queued_now = (queued_at != order.due).then_some(queued_at);
-        let before = Record { due: order.due, ..stored };
+        let queued_now = (stored.due != order.due).then_some(stored.due);
+        let before = Record { due: order.due, ..stored.clone() };
         let fetched = fetched(report);
         let mut outcome = {
             let catalog = self.catalog();
@@ -272,7 +271,7 @@ impl Desk<'_> {
         };
         outcome.record.problem.clone_from(&report.problem);
         // Before its own place: a page that links to itself must find itself as it was.
-        self.place_own(order, queued_at, &outcome, host, arrivals)?;
+        self.place_own(order, &stored, &outcome, host, arrivals)?;
         match outcome.host {
             HostEffect::None if outcome.captured => {
                 host.failures = 0;
@@ -321,7 +320,7 @@ impl Desk<'_> {
     fn place_own(
         &self,
         order: &Order,
-        queued_at: Time,
+        stored: &Record,
         outcome: &Outcome,
         host: &mut Host,
         arrivals: &mut Arrivals,
@@ -330,14 +329,14 @@ impl Desk<'_> {
         match &outcome.placement {
             Placement::Queue { due } => {
                 host.head = host.head.min(*due);
-                self.requeue(collection, url, queued_at, outcome.record.clone(), arrivals)
+                self.requeue(collection, url, stored, outcome.record.clone(), arrivals)
             }
             Placement::Done => {
-                self.unqueue(collection, url, queued_at, Some(&UrlState::Done { run: outcome.record.run }))
+                self.unqueue(collection, url, stored, Some(&UrlState::Done { run: outcome.record.run }))
             }
-            Placement::Remove => self.unqueue(collection, url, queued_at, None),
+            Placement::Remove => self.unqueue(collection, url, stored, None),
             Placement::Blacklist(entry) => {
-                self.blacklist(collection, url, queued_at, outcome.record.clone(), entry)
+                self.blacklist(collection, url, stored, outcome.record.clone(), entry)
             }
         }
     }
@@ -348,18 +347,18 @@ impl Desk<'_> {
             return Ok(());
         };
         let entry = BlacklistEntry { reason: BlacklistReason::Robots, since: self.now, until: Some(until) };
-        self.blacklist(&order.collection, &order.url, record.due, record, &entry)
+        self.blacklist(&order.collection, &order.url, &record, record.clone(), &entry)
     }
 
     pub(crate) fn blacklist(
         &self,
         collection: &str,
         url: &policy::url::CrawlUrl,
-        queued_at: Time,
+        old: &Record,
         record: Record,
         entry: &BlacklistEntry,
     ) -> Result<()> {
-        self.unqueue(collection, url, queued_at, Some(&UrlState::Blacklisted(record)))?;
+        self.unqueue(collection, url, old, Some(&UrlState::Blacklisted(record)))?;
         BLACKLIST.put(self.tx, (collection, url.as_str()), entry)?;
         if let Some(until) = entry.until {
             BLACKLIST_ENDS.put(self.tx, (until.0, collection, url.as_str()), &())?;

@@ -42,8 +42,20 @@ impl Desk<'_> {
         URLS.get(self.tx, (collection, url)).await
     }
 
-    /// Puts a URL that is not queued into the queue.
+    /// Puts a URL that is not queued into the queue; `old` is what was known of it.
     pub(crate) fn enqueue(
+        &self,
+        collection: &str,
+        url: &CrawlUrl,
+        old: Option<&UrlState>,
+        record: Record,
+        arrivals: &mut Arrivals,
+    ) -> Result<()> {
+        debug_assert!(!matches!(old, Some(UrlState::Queued(_))), "{url} is queued already");
+        self.put_queued(collection, url, record, arrivals)
+    }
+
+    fn put_queued(
         &self,
         collection: &str,
         url: &CrawlUrl,
@@ -63,16 +75,16 @@ impl Desk<'_> {
         &self,
         collection: &str,
         url: &CrawlUrl,
-        old_due: Time,
+        old: &Record,
         record: Record,
         arrivals: &mut Arrivals,
     ) -> Result<()> {
-        if record.due == old_due {
+        if record.due == old.due {
             self.cursor.changes(collection, url.as_str());
             return URLS.put(self.tx, (collection, url.as_str()), &UrlState::Queued(record));
         }
-        QUEUE.delete(self.tx, (url.site(), old_due.0, collection, url.as_str()))?;
-        self.enqueue(collection, url, record, arrivals)
+        QUEUE.delete(self.tx, (url.site(), old.due.0, collection, url.as_str()))?;
+        self.put_queued(collection, url, record, arrivals)
     }
 
     /// Takes a queued URL out of the queue; `state` is what remains of it, if anything.
@@ -80,11 +92,11 @@ impl Desk<'_> {
         &self,
         collection: &str,
         url: &CrawlUrl,
-        due: Time,
+        old: &Record,
         state: Option<&UrlState>,
     ) -> Result<()> {
         self.cursor.changes(collection, url.as_str());
-        QUEUE.delete(self.tx, (url.site(), due.0, collection, url.as_str()))?;
+        QUEUE.delete(self.tx, (url.site(), old.due.0, collection, url.as_str()))?;
         match state {
             Some(state) => URLS.put(self.tx, (collection, url.as_str()), state),
             None => URLS.delete(self.tx, (collection, url.as_str())),

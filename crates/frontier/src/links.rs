@@ -11,7 +11,6 @@ use policy::catalog::Catalog;
 use policy::model::{Position, Record};
 use policy::outlink::{Action, Known, Link, LinkDecision, Parent, decide};
 use policy::owner::Origin;
-use policy::time::Time;
 use store::Result;
 
 use crate::desk::{Arrivals, Desk};
@@ -49,12 +48,12 @@ pub struct LinkTrace {
     pub rule: Rule,
 }
 
-/// What a link changes in the queue.
-enum Effect {
+/// What a link changes in the queue, and what was known of its URL.
+enum Effect<'a> {
     Nothing,
-    Add(Record),
-    Update { old_due: Time, record: Record },
-    Remove { due: Time },
+    Add(Option<&'a UrlState>, Record),
+    Update(&'a Record, Record),
+    Remove(&'a Record),
 }
 
 impl Desk<'_> {
@@ -85,7 +84,7 @@ impl Desk<'_> {
             if matches!(effect, Effect::Nothing) {
                 self.cursor.remember(url, context);
             }
-            added += u64::from(matches!(effect, Effect::Add(_)));
+            added += u64::from(matches!(effect, Effect::Add(..)));
             self.take_effect(page.collection, link, effect, arrivals)?;
         }
         Ok(added)
@@ -116,13 +115,13 @@ impl Desk<'_> {
         Ok(changes)
     }
 
-    fn decide(
+    fn decide<'s>(
         &self,
         page: &Page<'_>,
         origin: Origin<'_>,
         link: &Outlink,
-        state: Option<&UrlState>,
-    ) -> Effect {
+        state: Option<&'s UrlState>,
+    ) -> Effect<'s> {
         let known = match state {
             None => Known::Absent,
             Some(UrlState::Queued(record)) => Known::Queued(record),
@@ -137,11 +136,9 @@ impl Desk<'_> {
             traces.lock().push(trace(&catalog, &parent, &link, state, &decision));
         }
         match (decision.action, state) {
-            (Action::Add(record), _) => Effect::Add(record),
-            (Action::Update(record), Some(UrlState::Queued(old))) => {
-                Effect::Update { old_due: old.due, record }
-            }
-            (Action::Remove, Some(UrlState::Queued(old))) => Effect::Remove { due: old.due },
+            (Action::Add(record), _) => Effect::Add(state, record),
+            (Action::Update(record), Some(UrlState::Queued(old))) => Effect::Update(old, record),
+            (Action::Remove, Some(UrlState::Queued(old))) => Effect::Remove(old),
             _ => Effect::Nothing,
         }
     }
@@ -150,16 +147,14 @@ impl Desk<'_> {
         &self,
         collection: &str,
         link: &Outlink,
-        effect: Effect,
+        effect: Effect<'_>,
         arrivals: &mut Arrivals,
     ) -> Result<()> {
         match effect {
             Effect::Nothing => Ok(()),
-            Effect::Add(record) => self.enqueue(collection, &link.url, record, arrivals),
-            Effect::Update { old_due, record } => {
-                self.requeue(collection, &link.url, old_due, record, arrivals)
-            }
-            Effect::Remove { due } => self.unqueue(collection, &link.url, due, None),
+            Effect::Add(old, record) => self.enqueue(collection, &link.url, old, record, arrivals),
+            Effect::Update(old, record) => self.requeue(collection, &link.url, old, record, arrivals),
+            Effect::Remove(old) => self.unqueue(collection, &link.url, old, None),
         }
     }
 }

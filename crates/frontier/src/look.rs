@@ -225,9 +225,9 @@ impl Frontier {
                 return Ok(false);
             };
             let last = if due < record.due { None } else { record.last };
-            let old_due = record.due;
             let mut arrivals = Arrivals::new();
-            desk.requeue(collection, url, old_due, Record { due, last, ..record }, &mut arrivals)?;
+            let moved = Record { due, last, ..record.clone() };
+            desk.requeue(collection, url, &record, moved, &mut arrivals)?;
             desk.arrive_all(&arrivals).await?;
             Ok(true)
         });

@@ -217,7 +217,7 @@ impl Desk<'_> {
         }
         let recheck = self.catalog().settings().recheck;
         let later = Record { due: self.now.plus(recheck), ..record.clone() };
-        self.requeue(collection, url, record.due, later, arrivals)?;
+        self.requeue(collection, url, record, later, arrivals)?;
         Ok(true)
     }
 
@@ -230,9 +230,8 @@ impl Desk<'_> {
             let UrlState::Queued(record) = state else { continue };
             // What waits for another try after an error keeps waiting.
             if record.due > self.now && record.due <= latest && record.errors == 0 {
-                let due = record.due;
-                let now = Record { due: self.now, ..record };
-                self.requeue(&collection, &stored_url(&url)?, due, now, &mut arrivals)?;
+                let now = Record { due: self.now, ..record.clone() };
+                self.requeue(&collection, &stored_url(&url)?, &record, now, &mut arrivals)?;
             }
         }
         self.arrive_all(&arrivals).await?;

@@ -235,13 +235,13 @@ impl Desk<'_> {
         };
         match verdict {
             Verdict::Harvest(plan) => return Ok(Some(*plan)),
-            Verdict::Remove => self.unqueue(collection, url, record.due, None)?,
+            Verdict::Remove => self.unqueue(collection, url, record, None)?,
             Verdict::Done => {
-                self.unqueue(collection, url, record.due, Some(&UrlState::Done { run: record.run }))?;
+                self.unqueue(collection, url, record, Some(&UrlState::Done { run: record.run }))?;
             }
             Verdict::Postpone { until } => {
                 let later = Record { due: until, ..record.clone() };
-                self.requeue(collection, url, record.due, later, arrivals)?;
+                self.requeue(collection, url, record, later, arrivals)?;
             }
         }
         Ok(None)

@@ -118,7 +118,7 @@ impl Desk<'_> {
                 deleted && evaluation.verdict == Verdict::Remove
             };
             if gone {
-                self.unqueue(&collection, &url, record.due, None)?;
+                self.unqueue(&collection, &url, &record, None)?;
                 removed += 1;
             }
         }
