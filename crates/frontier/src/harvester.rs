@@ -5,6 +5,9 @@
 //! are free. So nobody fights for the head of the host queue or for the row of a host that answers on several connections; a slow disk makes
 //! the turns larger, and fetching waits for it; and what is archived but not committed is always the last thing in its file.
 //!
+//! Whatever happens at the same moment happens in one order (stop, what was fetched, time), so that on paused time the same
+//! orders and answers give the same run: the simulator drives this very loop.
+//!
 //! When asked to stop, it reserves no more and commits what is in flight, as far as that comes home soon; the reservations of the rest
 //! are taken back at the next start.
 
@@ -12,7 +15,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use policy::time::Span;
+use policy::time::{Span, Time};
 use store::{Error, Result};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
@@ -22,10 +25,10 @@ use crate::complete::{CompletedAll, Harvest, Summary};
 use crate::ports::{Archive, CaptureKey, Fetch, Fetcher, Kept, Order, Report};
 use crate::schema::{Capture, ErrorKind};
 
-/// The longest sleep: somebody else may have added something.
-const IDLE_MS_MAX: u64 = 1000;
-/// Turns of the loop between two sweeps.
-const SWEEP_EVERY: u32 = 64;
+/// The longest sleep where others may add something, or set the clock, without telling.
+pub const IDLE_MAX: Span = Span::seconds(1);
+/// Time between two sweeps.
+const SWEEP_EVERY: Span = Span::seconds(1);
 /// How long a run that is to stop waits for what is in flight.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
 /// Harvests committed together.
@@ -41,6 +44,8 @@ pub struct Harvester<F, A, W> {
     pub witness: Arc<W>,
     /// Fetches at the same time.
     pub workers: usize,
+    /// The longest sleep while nothing is due.
+    pub idle_max: Span,
     pub end: End,
 }
 
@@ -105,7 +110,7 @@ where
     pub async fn run(&self, mut stop: watch::Receiver<bool>) -> Result<Tally> {
         let mut tally = Tally::default();
         let mut working = Working { tasks: JoinSet::new(), orders: HashMap::new() };
-        let mut turns = 0u32;
+        let mut swept = None;
         let mut first = None;
         let mut deadline = None;
         loop {
@@ -120,10 +125,9 @@ where
                     return Ok(tally);
                 }
             }
-            if !stopping && turns.is_multiple_of(SWEEP_EVERY) {
-                self.frontier.sweep().await?;
+            if !stopping {
+                self.sweep(&mut swept).await?;
             }
-            turns = turns.wrapping_add(1);
             let free = if stopping { 0 } else { self.free(&working, &tally) };
             let mut next = None;
             if free > 0 {
@@ -138,18 +142,29 @@ where
                 return Ok(tally);
             }
             let now = self.frontier.now();
-            let idle = next.map_or(Span(IDLE_MS_MAX), |next| next.since(now));
+            let idle = next.map_or(self.idle_max, |next| next.since(now));
             if free > 0 && idle == Span::ZERO && self.free(&working, &tally) > 0 {
                 tokio::task::yield_now().await;
                 continue;
             }
-            let sleep = tokio::time::sleep(Duration::from_millis(idle.0.clamp(1, IDLE_MS_MAX)));
+            let sleep = tokio::time::sleep(Duration::from_millis(idle.min(self.idle_max).0.max(1)));
             tokio::select! {
-                () = sleep, if free > 0 || stopping => {}
-                Some(done) = working.tasks.join_next_with_id() => first = Some(done),
+                biased;
                 _ = stop.changed(), if !stopping => {}
+                Some(done) = working.tasks.join_next_with_id() => first = Some(done),
+                () = sleep, if free > 0 || stopping => {}
             }
         }
+    }
+
+    /// Now and then; at once if the clock went back.
+    async fn sweep(&self, swept: &mut Option<Time>) -> Result<()> {
+        let now = self.frontier.now();
+        if swept.is_none_or(|at| now < at || now >= at.plus(SWEEP_EVERY)) {
+            self.frontier.sweep().await?;
+            *swept = Some(now);
+        }
+        Ok(())
     }
 
     /// Workers that may start something.

@@ -46,7 +46,7 @@ pub use check::{Finding, Ledger};
 pub use complete::{Completed, CompletedAll, Harvest, Summary};
 pub use declared::DeclareError;
 pub use feed::INDEX_ACROSS;
-pub use harvester::{End, Harvested, Harvester, Tally, Witness};
+pub use harvester::{End, Harvested, Harvester, IDLE_MAX, Tally, Witness};
 pub use links::LinkTrace;
 pub use look::{HostRow, QueueRow, State};
 pub use pause::Pause;

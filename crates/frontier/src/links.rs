@@ -34,6 +34,8 @@ pub(crate) struct Page<'a> {
 pub struct LinkTrace {
     pub collection: String,
     pub url: String,
+    /// The page that links; none for a start.
+    pub page: Option<String>,
     /// P: the seed of the page; none for a start.
     pub parent: Option<String>,
     /// S before.
@@ -133,7 +135,7 @@ impl Desk<'_> {
         let link = Link { url: link.url.clone(), kind: link.kind };
         let decision = decide(&catalog, &parent, &link, known, self.now);
         if let Some(traces) = self.traces {
-            traces.lock().push(trace(&catalog, &parent, &link, state, &decision));
+            traces.lock().push(trace(&catalog, page, &parent, &link, state, &decision));
         }
         match (decision.action, state) {
             (Action::Add(record), _) => Effect::Add(state, record),
@@ -161,6 +163,7 @@ impl Desk<'_> {
 
 fn trace(
     catalog: &Catalog,
+    page: &Page<'_>,
     parent: &Parent<'_>,
     link: &Link,
     state: Option<&UrlState>,
@@ -178,6 +181,7 @@ fn trace(
     LinkTrace {
         collection: parent.collection.to_owned(),
         url: link.url.as_str().to_owned(),
+        page: page.own_url.map(str::to_owned),
         parent: match parent.origin {
             Origin::Start(_) => None,
             Origin::Page(seed) => Some(seed.to_owned()),

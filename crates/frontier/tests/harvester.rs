@@ -10,7 +10,7 @@ use frontier::ports::{
     AnswerFacts, Archive, CaptureKey, Clock, Fetch, Fetcher, FileEnd, Kept, Order, Outlink, Report,
 };
 use frontier::schema::{Capture, ErrorKind};
-use frontier::{End, Frontier, Harvested, Harvester, State, Tally, Target, Witness};
+use frontier::{End, Frontier, Harvested, Harvester, IDLE_MAX, State, Tally, Target, Witness};
 use parking_lot::Mutex;
 use policy::catalog::Change;
 use policy::model::{Collection, Limits, LinkKind, Politeness, Profile, RobotsPolicy, Seed, Settings};
@@ -217,6 +217,7 @@ impl Setup {
             archive: Arc::new(self.shelf),
             witness: Arc::new(Ears::default()),
             workers: 16,
+            idle_max: IDLE_MAX,
             end: self.end,
         };
         Rig { harvester: Arc::new(harvester), store: self.store }

@@ -1,9 +1,7 @@
-use frontier::ports::{Fetch, Report};
+use frontier::ports::Fetch;
 use frontier::schema::ErrorKind;
-use frontier::{LinkTrace, Summary};
+use frontier::{Harvested, LinkTrace};
 use policy::time::Time;
-
-use crate::run::Flight;
 
 /// A committed harvest.
 #[derive(Clone, Debug)]
@@ -12,6 +10,8 @@ pub struct Harvest {
     pub url: String,
     pub host: String,
     pub seed: String,
+    /// The walk whose id it was.
+    pub walk: Option<String>,
     pub due: Time,
     pub began: Time,
     pub ended: Time,
@@ -30,21 +30,23 @@ pub struct Harvest {
 }
 
 impl Harvest {
-    pub(crate) fn of(flight: &Flight, report: &Report, summary: &Summary, links: Vec<LinkTrace>) -> Harvest {
+    pub(crate) fn of(harvested: &Harvested<'_>, links: Vec<LinkTrace>) -> Harvest {
+        let Harvested { order, report, summary, .. } = *harvested;
         let (status, error, unchanged) = match &report.result {
             Fetch::Answer(facts) => (Some(facts.status), None, facts.unchanged),
             Fetch::NoAnswer(kind) => (None, Some(*kind), false),
             Fetch::DnsFailed => (None, Some(ErrorKind::Dns), false),
             Fetch::RobotsDenied { .. } => (None, Some(ErrorKind::Robots), false),
         };
-        let order = &flight.order;
+        let took = i64::try_from(report.response_time.0).unwrap_or(i64::MAX);
         Harvest {
             collection: order.collection.clone(),
             url: order.url.as_str().to_owned(),
             host: order.host.clone(),
             seed: order.seed.clone(),
+            walk: order.walk.as_ref().map(|own| own.walk.clone()),
             due: order.due,
-            began: flight.began,
+            began: Time(report.at.0.saturating_sub(took)),
             ended: report.at,
             status,
             error,

@@ -67,7 +67,7 @@ fn vg() -> Page {
 }
 
 fn run<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    sim::virtual_time(future).unwrap()
 }
 
 async fn owners(simulation: &Simulation) -> Vec<(String, String)> {
@@ -80,7 +80,7 @@ async fn owners(simulation: &Simulation) -> Vec<(String, String)> {
     queued.collect()
 }
 
-async fn start(simulation: &mut Simulation, name: &str) {
+async fn start(simulation: &Simulation, name: &str) {
     simulation.frontier.start(&Target::Seed { name: name.into(), profiles: None }).await.unwrap();
     let end = simulation.now().plus(Span::hours(1));
     simulation.run_until(end).await.unwrap();
@@ -93,7 +93,7 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
 #[test]
 fn o1_o2_o3_o4_o5_o6_example_1_owners_after_each_harvest() {
     run(async {
-        let mut simulation = Simulation::new(web(), Settings::default());
+        let simulation = Simulation::new(web(), Settings::default());
         let declared = [
             collection("news"),
             profile("plus one", 1),
@@ -102,7 +102,7 @@ fn o1_o2_o3_o4_o5_o6_example_1_owners_after_each_harvest() {
             seed("vg.no", "domain only"),
         ];
         simulation.frontier.declare(&declared).await.unwrap();
-        start(&mut simulation, "faktisk.no").await;
+        start(&simulation, "faktisk.no").await;
         let first = pairs(&[
             ("cnn.com/article", "faktisk.no"),
             ("faktisk.no/", "faktisk.no"),
@@ -118,7 +118,7 @@ fn o1_o2_o3_o4_o5_o6_example_1_owners_after_each_harvest() {
         simulation.run_until(tomorrow).await.unwrap();
         assert_eq!(owners(&simulation).await, first);
 
-        start(&mut simulation, "vg.no").await;
+        start(&simulation, "vg.no").await;
         let day_after = simulation.now().plus(Span::days(1));
         simulation.run_until(day_after).await.unwrap();
         assert_eq!(
@@ -138,7 +138,7 @@ fn o1_o2_o3_o4_o5_o6_example_1_owners_after_each_harvest() {
 #[test]
 fn o5_f27_example_2_without_off_domain_hops() {
     run(async {
-        let mut simulation = Simulation::new(web(), Settings::default());
+        let simulation = Simulation::new(web(), Settings::default());
         let declared = [
             collection("news"),
             profile("domain only", 0),
@@ -146,7 +146,7 @@ fn o5_f27_example_2_without_off_domain_hops() {
             seed("vg.no", "domain only"),
         ];
         simulation.frontier.declare(&declared).await.unwrap();
-        start(&mut simulation, "faktisk.no").await;
+        start(&simulation, "faktisk.no").await;
         let owners = owners(&simulation).await;
         assert!(owners.contains(&("vg.no/artikkel".into(), "vg.no".into())), "{owners:?}");
         assert!(!owners.iter().any(|(url, _)| url.starts_with("cnn.com")), "{owners:?}");

@@ -224,26 +224,27 @@ fn simulated(wanted: &Simulation, length: Span) -> Answer<Output> {
 
 /// Lets the time pass, as long as that does not take too much of ours.
 fn pass(plan: Plan, catalog: &Catalog, ledger: &mut Ledger) -> Answer<Forecast> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|error| Problem::internal(&error))?;
     let deadline: Time = SystemClock.now().plus(SIMULATED_WITHIN);
-    let mut tell = |moment: Moment| -> anyhow::Result<()> {
-        match moment {
-            Moment::Started { links, .. } => ledger.linked(links),
-            Moment::Harvested(harvest) => ledger.harvested(catalog, *harvest),
-            Moment::Passed(span) if SystemClock.now() > deadline => {
-                anyhow::bail!("only {span} could be simulated in the time there is")
-            }
-            Moment::Passed(_) => {}
-        }
-        Ok(())
-    };
     let too_much = |error: anyhow::Error| {
         Problem::invalid(format!("{error:#}"))
             .hint("simulate a shorter time or fewer URLs, or run `skurd simulate`")
     };
-    let simulation = runtime.block_on(drive::run(plan, &mut tell)).map_err(too_much)?;
-    runtime.block_on(Forecast::read(&simulation, catalog, ledger)).map_err(|error| Problem::internal(&error))
+    let done = sim::virtual_time(async {
+        let mut tell = |moment: Moment| -> anyhow::Result<()> {
+            match moment {
+                Moment::Started { links, .. } => ledger.linked(links),
+                Moment::Harvested(harvest) => ledger.harvested(catalog, *harvest),
+                Moment::Passed(span) if SystemClock.now() > deadline => {
+                    anyhow::bail!("only {span} could be simulated in the time there is")
+                }
+                Moment::Passed(_) => {}
+            }
+            Ok(())
+        };
+        let simulation = drive::run(plan, &mut tell).await.map_err(too_much)?;
+        Forecast::read(&simulation, catalog, ledger).await.map_err(|error| Problem::internal(&error))
+    });
+    done.map_err(|error| Problem::internal(&error))?
 }
 
 fn wrong(pointer: &str, error: &ConfigError) -> Problem {

@@ -93,29 +93,30 @@ fn simulate(
     out: &mut impl Write,
 ) -> Result<Forecast> {
     let mut progress = Progress::new(args.length);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let mut tell = |moment: Moment| -> Result<()> {
-        match moment {
-            Moment::Started { at, links } => {
-                if args.json {
-                    lines::write_links(out, at, None, &links)?;
+    sim::virtual_time(async {
+        let mut tell = |moment: Moment| -> Result<()> {
+            match moment {
+                Moment::Started { at, links } => {
+                    if args.json {
+                        lines::write_links(out, at, None, &links)?;
+                    }
+                    ledger.linked(links);
                 }
-                ledger.linked(links);
-            }
-            Moment::Harvested(harvest) => {
-                if args.json {
-                    lines::write_harvest(out, &harvest)?;
-                    lines::write_links(out, harvest.ended, Some(&harvest.url), &harvest.links)?;
+                Moment::Harvested(harvest) => {
+                    if args.json {
+                        lines::write_harvest(out, &harvest)?;
+                        lines::write_links(out, harvest.ended, Some(&harvest.url), &harvest.links)?;
+                    }
+                    ledger.harvested(catalog, *harvest);
                 }
-                ledger.harvested(catalog, *harvest);
+                Moment::Passed(span) => progress.passed(span),
             }
-            Moment::Passed(span) => progress.passed(span),
-        }
-        Ok(())
-    };
-    let simulation = runtime.block_on(drive::run(plan, &mut tell))?;
-    progress.end();
-    runtime.block_on(Forecast::read(&simulation, catalog, ledger))
+            Ok(())
+        };
+        let simulation = drive::run(plan, &mut tell).await?;
+        progress.end();
+        Forecast::read(&simulation, catalog, ledger).await
+    })?
 }
 
 fn heading(args: &SimulateArgs, web: &Web) -> String {

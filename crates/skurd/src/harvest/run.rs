@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use frontier::ports::Clock;
-use frontier::{End, Frontier, Harvester, Started, Tally, Target, Witness};
+use frontier::{End, Frontier, Harvester, IDLE_MAX, Started, Tally, Target, Witness};
 use net::dns::Overrides;
 use net::warc::Compression;
 use policy::catalog::Change;
@@ -175,6 +175,7 @@ impl Harvest {
             archive: Arc::clone(&self.archive),
             witness: Arc::clone(witness),
             workers: self.workers,
+            idle_max: IDLE_MAX,
             end: End { idle_for: until.done.then_some(DONE_GRACE), max_harvests: until.max_urls },
         };
         let stopped = stop.subscribe();

@@ -1,4 +1,6 @@
-//! Lets the simulated time pass: declares, starts, steps, and tells of everything as it happens.
+//! Lets the simulated time pass: declares, starts, harvests, and tells of everything as it happens.
+
+use std::cell::RefCell;
 
 use anyhow::{Context, Result};
 use frontier::{LinkTrace, Target};
@@ -37,38 +39,31 @@ pub(crate) fn start_everything(catalog: &Catalog) -> Vec<(Span, Target)> {
     names.into_iter().map(|name| (Span::ZERO, Target::Collection(name.to_owned()))).collect()
 }
 
-/// Runs the plan; the simulation stands at its end.
+/// Runs the plan; the simulation stands at its end. To be run in virtual time.
 pub(crate) async fn run(plan: Plan, tell: &mut impl FnMut(Moment) -> Result<()>) -> Result<Simulation> {
     let Plan { changes, web, length, mut starts, settings } = plan;
-    let mut simulation = Simulation::new(web, settings);
+    let simulation = Simulation::new(web, settings);
     simulation.frontier.declare(&changes).await.context("the config cannot be taken in")?;
     drop(changes);
-    simulation.begin_run().await?;
-    let begin = simulation.now();
     starts.sort_by_key(|(after, _)| *after);
-    for (after, target) in starts {
-        advance(&mut simulation, begin, begin.plus(after), tell).await?;
-        simulation.frontier.start(&target).await?;
-        let links = simulation.frontier.take_traces();
-        tell(Moment::Started { at: simulation.now(), links })?;
-    }
-    advance(&mut simulation, begin, begin.plus(length), tell).await?;
-    Ok(simulation)
-}
-
-async fn advance(
-    simulation: &mut Simulation,
-    begin: Time,
-    end: Time,
-    tell: &mut impl FnMut(Moment) -> Result<()>,
-) -> Result<()> {
-    while simulation.now() < end && simulation.step(end).await? {
-        for harvest in simulation.harvests.drain(..) {
-            tell(Moment::Harvested(Box::new(harvest)))?;
+    let begin = simulation.now();
+    let tell = RefCell::new(tell);
+    let script = async {
+        for (after, target) in starts {
+            simulation.clock.sleep_until(begin.plus(after)).await;
+            simulation.frontier.start(&target).await?;
+            let links = simulation.frontier.take_traces();
+            (tell.borrow_mut())(Moment::Started { at: simulation.now(), links })?;
         }
-        tell(Moment::Passed(simulation.now().since(begin)))?;
-    }
-    // Where nothing was left to do, time goes by all the same.
-    simulation.clock.set(end);
-    Ok(())
+        simulation.clock.sleep_until(begin.plus(length)).await;
+        anyhow::Ok(())
+    };
+    let hear = |moment| {
+        (tell.borrow_mut())(match moment {
+            sim::Moment::Harvested(harvest) => Moment::Harvested(harvest),
+            sim::Moment::Passed(now) => Moment::Passed(now.since(begin)),
+        })
+    };
+    simulation.run_while(script, hear).await??;
+    Ok(simulation)
 }

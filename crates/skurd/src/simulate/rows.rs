@@ -109,6 +109,7 @@ mod tests {
             url: "https://a.no/".into(),
             host: "a.no".into(),
             seed: "a".into(),
+            walk: None,
             due: at,
             began: at,
             ended: at.plus(Span(200)),
