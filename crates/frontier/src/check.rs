@@ -203,6 +203,14 @@ impl Ledger {
         let mut leases: HashMap<u64, i64> =
             all(tx, &LEASES).await?.into_iter().map(|((until, id), _)| (id, until)).collect();
         let mut findings = Vec::new();
+        for ((name,), group) in all(tx, &GROUPS).await? {
+            for slot in &group.slots.taken {
+                let host = self.hosts.get(&slot.host);
+                if !host.is_some_and(|host| host.slots.taken.contains(slot)) {
+                    findings.push(format!("group {name}: the slot of {} is not that of its host", slot.url));
+                }
+            }
+        }
         for (name, host) in &self.hosts {
             let mut urls = BTreeSet::new();
             for slot in &host.slots.taken {

@@ -134,7 +134,8 @@ impl Frontier {
 }
 
 impl Desk<'_> {
-    /// After a commit nobody heard of: did it happen? Then the slots are gone, because we freed them and not because a lease ran out.
+    /// After a commit nobody heard of: did it happen? Then the slots are gone, because we freed them and not because a lease ran out. (An
+    /// order that was renewed says so.)
     async fn was_committed(&self, harvests: &[Harvest<'_>]) -> Result<bool> {
         for Harvest { order, captures, .. } in harvests {
             if let Some((key, capture)) = captures.first() {

@@ -18,6 +18,7 @@ mod desk;
 mod feed;
 mod harvester;
 mod hosts;
+mod lease;
 mod links;
 mod look;
 mod memo;

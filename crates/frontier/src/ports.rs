@@ -60,6 +60,7 @@ pub struct Order {
     pub due: Time,
     /// None: it was never fetched, as far as its record goes back.
     pub last_fetch: Option<Time>,
+    /// When its lease ends, unless it is renewed: whoever renews it says so here.
     pub until: Time,
     pub plan: Plan,
     /// Where the URL stands relative to its seed.
@@ -74,6 +75,17 @@ pub struct Order {
     pub cookies: Option<Vec<u8>>,
     /// The walk that wants it, instead of the queue.
     pub walk: Option<Box<WalkOrder>>,
+}
+
+/// What reading and packing an answer may take beside the time on the wire.
+const READING_MAX: Span = Span::minutes(10);
+
+impl Order {
+    /// How long a fetch that keeps within its own limits takes at most: its request, and asking for robots.txt again after it.
+    pub fn time_limit(&self) -> Span {
+        let total = self.plan.limits.total_timeout;
+        total.plus(total).plus(READING_MAX)
+    }
 }
 
 /// One attempt at one id of a walk.

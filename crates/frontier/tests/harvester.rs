@@ -36,9 +36,19 @@ struct Web {
     clock: Arc<PausedClock>,
     asked: Mutex<Vec<(Time, Time, String)>>,
     panics_at: Option<usize>,
-    /// A page that keeps its worker beyond the lease, once, and then brings nothing.
-    hangs_once_at: Mutex<Option<usize>>,
+    /// A page that takes its time, once.
+    slow_once_at: Mutex<Option<(usize, Slow)>>,
     delay: Duration,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Slow {
+    /// So long, and then it is there.
+    Answers(Duration),
+    /// And never ends.
+    Hangs,
+    /// There is no answer, and its commit comes late.
+    Nothing,
 }
 
 fn page(n: usize) -> CrawlUrl {
@@ -57,10 +67,14 @@ impl Fetcher for Web {
         tokio::time::sleep(self.delay).await;
         let n = number(order);
         assert!(self.panics_at != Some(n), "a page that breaks the fetcher");
-        let hangs = self.hangs_once_at.lock().take_if(|at| *at == n).is_some();
-        if hangs {
-            tokio::time::sleep(Duration::from_secs(90)).await;
-            return (Report::bare(self.clock.now(), Fetch::NoAnswer(ErrorKind::Timeout)), None);
+        let slow = self.slow_once_at.lock().take_if(|(at, _)| *at == n);
+        match slow {
+            Some((_, Slow::Answers(time))) => tokio::time::sleep(time).await,
+            Some((_, Slow::Hangs)) => std::future::pending().await,
+            Some((_, Slow::Nothing)) => {
+                return (Report::bare(self.clock.now(), Fetch::NoAnswer(ErrorKind::Timeout)), None);
+            }
+            None => {}
         }
         self.asked.lock().push((began, self.clock.now(), order.host.clone()));
         let facts = AnswerFacts { status: 200, ..AnswerFacts::default() };
@@ -82,11 +96,14 @@ struct Shelf {
     full_after: Option<usize>,
     /// Lets the leases of one batch run out while it is being archived.
     dawdles: Mutex<Option<Duration>>,
+    /// Only of one in which there is nothing to archive.
+    dawdles_over_nothing: bool,
 }
 
 impl Archive<String> for Shelf {
     async fn keep(&self, batch: &[(&Order, &String)]) -> Result<Kept, String> {
-        let dawdles = self.dawdles.lock().take();
+        let now = batch.is_empty() || !self.dawdles_over_nothing;
+        let dawdles = self.dawdles.lock().take_if(|_| now);
         if let Some(time) = dawdles {
             tokio::time::sleep(time).await;
         }
@@ -140,11 +157,12 @@ struct Setup {
     politeness: Politeness,
     lease: Span,
     panics_at: Option<usize>,
-    hangs_once_at: Option<usize>,
+    slow_once_at: Option<(usize, Slow)>,
     shelf: Shelf,
     end: End,
     store: Store,
     delay: Duration,
+    total_timeout: Span,
 }
 
 impl Default for Setup {
@@ -153,7 +171,8 @@ impl Default for Setup {
             politeness: Politeness { factor: 0.0, min: Span(100), max: Span(100), parallel: 1 },
             lease: Span::minutes(30),
             panics_at: None,
-            hangs_once_at: None,
+            slow_once_at: None,
+            total_timeout: Span::minutes(20),
             shelf: Shelf::default(),
             end: End { idle_for: Some(Span::seconds(10)), ..End::default() },
             store: Store::in_memory(1),
@@ -167,7 +186,8 @@ impl Setup {
         let clock = Arc::new(PausedClock(tokio::time::Instant::now()));
         let frontier = Frontier::new(self.store.clone(), Arc::clone(&clock) as Arc<dyn Clock>, 7);
         let scope = Scope { within: Within::Any, ..Scope::default() };
-        let limits = Limits { backoff_base: Span::minutes(5), ..Limits::default() };
+        let limits =
+            Limits { backoff_base: Span::minutes(5), total_timeout: self.total_timeout, ..Limits::default() };
         let settings = Settings { politeness: self.politeness, lease: self.lease, ..Settings::default() };
         let changes = [
             Change::PutSettings(Box::new(settings)),
@@ -211,7 +231,7 @@ impl Setup {
                 clock,
                 asked,
                 panics_at: self.panics_at,
-                hangs_once_at: Mutex::new(self.hangs_once_at),
+                slow_once_at: Mutex::new(self.slow_once_at),
                 delay: self.delay,
             }),
             archive: Arc::new(self.shelf),
@@ -288,18 +308,22 @@ async fn f8_a_host_takes_as_many_at_once_as_it_may_and_no_more() {
     assert_eq!(most, Some(3));
 }
 
-#[tokio::test(start_paused = true)]
-async fn f6_harvests_that_lose_their_lease_while_archived_leave_no_trace() {
-    let shelf = Shelf { dawdles: Mutex::new(Some(Duration::from_secs(90))), ..Shelf::default() };
-    let rig = Setup { lease: Span::minutes(1), shelf, ..Setup::default() }.rig().await;
-    // Somebody else sweeps meanwhile, as another process on the same store would.
+/// Takes back what is past its lease, as another process on the same store would.
+fn sweeper(rig: &Rig) -> tokio::task::JoinHandle<()> {
     let frontier = Arc::clone(&rig.harvester.frontier);
-    let sweeper = tokio::spawn(async move {
+    tokio::spawn(async move {
         loop {
             tokio::time::sleep(Duration::from_secs(10)).await;
             frontier.sweep().await.unwrap();
         }
-    });
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn f6_harvests_that_lose_their_lease_while_archived_leave_no_trace() {
+    let shelf = Shelf { dawdles: Mutex::new(Some(Duration::from_secs(90))), ..Shelf::default() };
+    let rig = Setup { lease: Span::minutes(1), shelf, ..Setup::default() }.rig().await;
+    let sweeper = sweeper(&rig);
     let tally = rig.run().await.unwrap();
     sweeper.abort();
     assert!(tally.leases_lost > 0, "{tally:?}");
@@ -309,18 +333,74 @@ async fn f6_harvests_that_lose_their_lease_while_archived_leave_no_trace() {
 
 #[tokio::test(start_paused = true)]
 async fn f6_f7_a_lost_lease_with_nothing_to_archive_leaves_the_batch_before_alone() {
-    let rig = Setup { lease: Span::minutes(1), hangs_once_at: Some(20), ..Setup::default() }.rig().await;
-    let frontier = Arc::clone(&rig.harvester.frontier);
-    let sweeper = tokio::spawn(async move {
-        loop {
-            tokio::time::sleep(Duration::from_secs(10)).await;
-            frontier.sweep().await.unwrap();
-        }
-    });
+    let dawdles = Mutex::new(Some(Duration::from_secs(90)));
+    let shelf = Shelf { dawdles, dawdles_over_nothing: true, ..Shelf::default() };
+    let slow_once_at = Some((20, Slow::Nothing));
+    let rig = Setup { lease: Span::minutes(1), slow_once_at, shelf, ..Setup::default() }.rig().await;
+    let sweeper = sweeper(&rig);
     let tally = rig.run().await.unwrap();
     sweeper.abort();
-    assert_eq!((tally.leases_lost, tally.harvests), (1, 40));
+    assert!(tally.leases_lost > 0, "{tally:?}");
+    assert_eq!(tally.harvests, 40);
     rig.is_sound().await;
+}
+
+/// The page keeps its worker for many leases, and is captured once, whoever sweeps.
+#[tokio::test(start_paused = true)]
+async fn f6_an_answer_that_takes_longer_than_a_lease_is_captured_once() {
+    for (lease, takes) in [(Span::minutes(1), 90), (Span::minutes(30), 7200), (Span::seconds(1), 1000)] {
+        let rig = Setup {
+            lease,
+            slow_once_at: Some((7, Slow::Answers(Duration::from_secs(takes)))),
+            total_timeout: Span::hours(2),
+            ..Setup::default()
+        };
+        let rig = rig.rig().await;
+        let sweeper = sweeper(&rig);
+        let tally = rig.run().await.unwrap();
+        sweeper.abort();
+        assert_eq!((tally.harvests, tally.captures, tally.leases_lost), (40, 40, 0), "{lease} {takes} s");
+        rig.is_sound().await;
+        let asked = rig.harvester.fetcher.asked.lock();
+        assert_eq!(asked.len(), 40, "nothing was asked for twice");
+    }
+}
+
+/// All workers at once, and all on one host and one group: the rows of many slots are renewed together.
+#[tokio::test(start_paused = true)]
+async fn f6_many_leases_are_renewed_together() {
+    let politeness = Politeness { factor: 0.0, min: Span(0), max: Span(0), parallel: 16 };
+    let rig =
+        Setup { politeness, lease: Span::seconds(30), delay: Duration::from_secs(100), ..Setup::default() };
+    let rig = rig.rig().await;
+    let sweeper = sweeper(&rig);
+    let tally = rig.run().await.unwrap();
+    sweeper.abort();
+    assert_eq!((tally.harvests, tally.captures, tally.leases_lost), (40, 40, 0));
+    rig.is_sound().await;
+}
+
+/// F6: renewed for as long as its fetch keeps within its own limits, and no longer.
+#[tokio::test(start_paused = true)]
+async fn f6_a_fetch_beyond_its_limits_is_given_up_as_an_error_of_its_page() {
+    let rig = Setup {
+        lease: Span::minutes(1),
+        slow_once_at: Some((39, Slow::Hangs)),
+        total_timeout: Span::minutes(3),
+        ..Setup::default()
+    };
+    let rig = rig.rig().await;
+    let began = tokio::time::Instant::now();
+    let tally = rig.run().await.unwrap();
+    assert_eq!((tally.harvests, tally.captures, tally.leases_lost), (40, 39, 0));
+    let took = began.elapsed();
+    assert!(took > Duration::from_secs(360) && took < Duration::from_secs(3600), "{took:?}");
+    let (rows, _) = rig.harvester.frontier.urls(None, None, 1000).await.unwrap();
+    let given_up = rows.into_iter().find(|row| row.url == page(39).as_str()).unwrap();
+    assert_eq!(given_up.state, State::Queued, "it comes again");
+    let record = given_up.record.unwrap();
+    assert_eq!(record.errors, 1);
+    assert!(record.problem.unwrap().contains("longer than the limits"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,177 +2,18 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+mod bench;
 
-use frontier::ports::{AnswerFacts, CaptureKey, Clock, Fetch, Order, Outlink, Report};
-use frontier::schema::{Capture, ErrorKind};
+use std::sync::Arc;
+
+use bench::*;
+use frontier::ports::{AnswerFacts, Clock, Fetch, Outlink, Report};
+use frontier::schema::ErrorKind;
 use frontier::{Completed, Frontier, Situation, State, Target};
 use policy::Rule;
 use policy::catalog::Change;
-use policy::model::{
-    Collection, HostGroup, Limits, LinkKind, Politeness, Profile, RobotsPolicy, Seed, Settings,
-};
-use policy::scope::Scope;
+use policy::model::{Collection, HostGroup, LinkKind, Politeness, Profile, Seed, Settings};
 use policy::time::{Span, Time};
-use policy::url::CrawlUrl;
-use store::{Options, Store};
-
-const START: Time = Time(1_767_571_200_000);
-
-struct ManualClock(AtomicI64);
-
-impl Clock for ManualClock {
-    fn now(&self) -> Time {
-        Time(self.0.load(Ordering::Relaxed))
-    }
-}
-
-struct Bench {
-    frontier: Frontier,
-    clock: Arc<ManualClock>,
-    store: Store,
-}
-
-impl Bench {
-    fn on(store: Store) -> Bench {
-        let clock = Arc::new(ManualClock(AtomicI64::new(START.0)));
-        let frontier = Frontier::new(store.clone(), Arc::clone(&clock) as Arc<dyn Clock>, 1);
-        Bench { frontier, clock, store }
-    }
-
-    fn pass(&self, span: Span) {
-        self.clock.0.fetch_add(i64::try_from(span.0).unwrap(), Ordering::Relaxed);
-    }
-
-    async fn declare(&self, changes: impl IntoIterator<Item = Change>) {
-        let changes: Vec<Change> = changes.into_iter().collect();
-        self.frontier.declare(&changes).await.unwrap();
-    }
-
-    async fn start(&self, collection: &str) {
-        self.frontier.start(&Target::Collection(collection.into())).await.unwrap();
-    }
-
-    async fn reserve(&self, wanted: usize) -> Vec<Order> {
-        self.frontier.reserve(wanted).await.unwrap().orders
-    }
-
-    /// The one order there is.
-    async fn next(&self) -> Order {
-        let mut orders = self.reserve(10).await;
-        assert_eq!(orders.len(), 1, "{:?}", orders.iter().map(|o| o.url.as_str()).collect::<Vec<_>>());
-        orders.remove(0)
-    }
-
-    async fn answer(&self, order: &Order, status: u16, links: &[&str]) -> Completed {
-        let facts = AnswerFacts { status, digest: Some("sha".into()), ..AnswerFacts::default() };
-        let mut report = Report::bare(self.clock.now(), Fetch::Answer(facts));
-        report.response_time = Span(100);
-        report.outlinks = links.iter().map(|link| Outlink { url: url(link), kind: LinkKind::Link }).collect();
-        self.complete(order, &report).await
-    }
-
-    async fn fail(&self, order: &Order, result: Fetch) -> Completed {
-        self.complete(order, &Report::bare(self.clock.now(), result)).await
-    }
-
-    async fn complete(&self, order: &Order, report: &Report) -> Completed {
-        let key = CaptureKey { surt: order.url.as_str().into(), time: report.at };
-        let capture = Capture {
-            url: order.url.as_str().into(),
-            file: "a.warc.gz".into(),
-            offset: order.lease,
-            length: 10,
-            status: 200,
-            mime: Some("text/html".into()),
-            digest: "sha".into(),
-            revisit: false,
-        };
-        let captures =
-            if matches!(report.result, Fetch::Answer(_)) { vec![(key, capture)] } else { Vec::new() };
-        let completed = self.frontier.complete(order, report, &captures).await.unwrap();
-        self.sound().await;
-        completed
-    }
-
-    async fn sound(&self) {
-        assert_eq!(self.frontier.audit().await.unwrap().findings, Vec::<String>::new());
-    }
-
-    async fn states(&self) -> Vec<(String, String, State)> {
-        let (rows, rest) = self.frontier.urls(None, None, 1000).await.unwrap();
-        assert!(rest.is_none());
-        rows.into_iter().map(|row| (row.collection, row.url, row.state)).collect()
-    }
-
-    async fn why(&self, link: &str) -> (Situation, Rule) {
-        let mut why = self.frontier.why(&url(link), Some("news")).await.unwrap();
-        let why = why.remove(0);
-        (why.situation, why.verdict.unwrap().0)
-    }
-}
-
-fn url(text: &str) -> CrawlUrl {
-    CrawlUrl::from_normal(text).unwrap()
-}
-
-fn collection(name: &str) -> Collection {
-    Collection {
-        name: name.into(),
-        active: true,
-        user_agent: None,
-        headers: Vec::new(),
-        cookies: Vec::new(),
-        warc_prefix: None,
-        index: false,
-    }
-}
-
-fn profile(name: &str, collection: &str) -> Profile {
-    Profile {
-        name: name.into(),
-        active: true,
-        collection: collection.into(),
-        scope: Scope::default(),
-        every: Span::days(1),
-        length: None,
-        ttl: None,
-        robots: RobotsPolicy::Obey,
-        limits: Limits { max_not_found: 1, blacklist_for: Some(Span::days(7)), ..Limits::default() },
-    }
-}
-
-fn put(profile: Profile) -> Change {
-    Change::PutProfile(Box::new(profile))
-}
-
-fn seed(name: &str, url: &str, profiles: &[&str]) -> Seed {
-    let profiles = profiles.iter().map(|p| (*p).to_owned()).collect();
-    Seed { name: name.into(), url: url.into(), active: true, profiles }
-}
-
-/// One collection, one daily profile, one seed.
-fn basic() -> Vec<Change> {
-    vec![
-        Change::PutCollection(collection("news")),
-        put(profile("daily", "news")),
-        Change::PutSeed(seed("a", "https://a.no/", &["daily"])),
-    ]
-}
-
-/// Runs a scenario on the in-memory engine and on disk.
-fn both<F, Fut>(scenario: F)
-where
-    F: Fn(Bench) -> Fut,
-    Fut: Future<Output = ()>,
-{
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(scenario(Bench::on(Store::in_memory(1))));
-    let dir = tempfile::TempDir::new().unwrap();
-    let options = Options { disk_reserve_bytes: 0, ..Options::default() };
-    runtime.block_on(scenario(Bench::on(Store::open(dir.path(), &options).unwrap())));
-}
 
 #[test]
 fn f1_f3_a_seed_starts_in_the_collections_of_its_profiles_once_each() {

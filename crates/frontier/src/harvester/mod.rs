@@ -11,19 +11,21 @@
 //! When asked to stop, it reserves no more and commits what is in flight, as far as that comes home soon; the reservations of the rest
 //! are taken back at the next start.
 
-use std::collections::HashMap;
+mod flights;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use policy::time::{Span, Time};
 use store::{Error, Result};
 use tokio::sync::watch;
-use tokio::task::{Id, JoinError, JoinSet};
+use tokio::time::Instant;
 
 use crate::Frontier;
 use crate::complete::{CompletedAll, Harvest, Summary};
-use crate::ports::{Archive, CaptureKey, Fetch, Fetcher, Kept, Order, Report};
-use crate::schema::{Capture, ErrorKind};
+use crate::ports::{Archive, CaptureKey, Fetcher, Kept, Order, Report};
+use crate::schema::Capture;
+use flights::{Fetched, Flights};
 
 /// The longest sleep where others may add something, or set the clock, without telling.
 pub const IDLE_MAX: Span = Span::seconds(1);
@@ -83,76 +85,66 @@ pub struct Tally {
     pub leases_lost: u64,
 }
 
-/// A fetched order on its way to the archive.
-struct Fetched<E> {
-    order: Order,
-    report: Report,
-    exchange: Option<E>,
-}
-
-/// How a task ended.
-type Joined<E> = Result<(Id, Fetched<E>), JoinError>;
-
-/// The fetches under way.
-struct Working<E> {
-    tasks: JoinSet<Fetched<E>>,
-    /// What each task is about, should it end badly.
-    orders: HashMap<Id, Order>,
-}
-
 impl<F, A, W> Harvester<F, A, W>
 where
     F: Fetcher + 'static,
+    F::Exchange: 'static,
     A: Archive<F::Exchange>,
     W: Witness,
 {
     /// Runs until told to stop, or until its end is reached.
     pub async fn run(&self, mut stop: watch::Receiver<bool>) -> Result<Tally> {
         let mut tally = Tally::default();
-        let mut working = Working { tasks: JoinSet::new(), orders: HashMap::new() };
+        let mut flights = Flights::new();
         let mut swept = None;
         let mut first = None;
         let mut deadline = None;
         loop {
-            let batch = self.fetched(&mut working, first.take());
+            let batch = flights.home(first.take(), self.frontier.now(), BATCH_MAX);
             if !batch.is_empty() {
                 self.commit(batch, &mut tally).await?;
             }
             let stopping = *stop.borrow();
             if stopping {
-                let deadline = *deadline.get_or_insert_with(|| tokio::time::Instant::now() + STOP_WITHIN);
-                if tokio::time::Instant::now() >= deadline {
+                let deadline = *deadline.get_or_insert_with(|| Instant::now() + STOP_WITHIN);
+                if Instant::now() >= deadline {
                     return Ok(tally);
                 }
             }
+            // Whoever lives keeps what it holds, before anything is taken back.
+            flights.look_after(&self.frontier).await?;
             if !stopping {
                 self.sweep(&mut swept).await?;
             }
-            let free = if stopping { 0 } else { self.free(&working, &tally) };
+            let free = if stopping { 0 } else { self.free(&flights, &tally) };
             let mut next = None;
             if free > 0 {
                 let reserved = self.frontier.reserve(free).await?;
                 next = reserved.next;
+                let now = self.frontier.now();
                 for order in reserved.orders {
-                    self.start(&mut working, order);
+                    flights.start(&self.fetcher, order, now);
                 }
             }
-            self.witness.turn(working.tasks.len());
-            if working.tasks.is_empty() && (stopping || self.is_over(&tally).await?) {
+            self.witness.turn(flights.len());
+            if flights.is_empty() && (stopping || self.is_over(&tally).await?) {
                 return Ok(tally);
             }
             let now = self.frontier.now();
             let idle = next.map_or(self.idle_max, |next| next.since(now));
-            if free > 0 && idle == Span::ZERO && self.free(&working, &tally) > 0 {
+            if free > 0 && idle == Span::ZERO && self.free(&flights, &tally) > 0 {
                 tokio::task::yield_now().await;
                 continue;
             }
-            let sleep = tokio::time::sleep(Duration::from_millis(idle.min(self.idle_max).0.max(1)));
+            let idle = Duration::from_millis(idle.min(self.idle_max).0.max(1));
+            let wake = (free > 0 || stopping).then(|| Instant::now() + idle);
+            let wake = wake.into_iter().chain(flights.look_at()).min();
+            let sleep = tokio::time::sleep_until(wake.unwrap_or_else(Instant::now));
             tokio::select! {
                 biased;
                 _ = stop.changed(), if !stopping => {}
-                Some(done) = working.tasks.join_next_with_id() => first = Some(done),
-                () = sleep, if free > 0 || stopping => {}
+                Some(landed) = flights.next() => first = Some(landed),
+                () = sleep, if wake.is_some() => {}
             }
         }
     }
@@ -168,10 +160,10 @@ where
     }
 
     /// Workers that may start something.
-    fn free(&self, working: &Working<F::Exchange>, tally: &Tally) -> usize {
-        let free = self.workers.saturating_sub(working.tasks.len());
+    fn free(&self, flights: &Flights<F::Exchange>, tally: &Tally) -> usize {
+        let free = self.workers.saturating_sub(flights.len());
         let Some(max) = self.end.max_harvests else { return free };
-        let left = max.saturating_sub(tally.harvests + working.tasks.len() as u64);
+        let left = max.saturating_sub(tally.harvests + flights.len() as u64);
         free.min(usize::try_from(left).unwrap_or(usize::MAX))
     }
 
@@ -183,44 +175,6 @@ where
             Some(grace) => self.frontier.is_idle(grace).await,
             None => Ok(false),
         }
-    }
-
-    fn start(&self, working: &mut Working<F::Exchange>, order: Order) {
-        let fetcher = Arc::clone(&self.fetcher);
-        let about = order.clone();
-        let task = working.tasks.spawn(async move {
-            let (report, exchange) = fetcher.fetch(&order).await;
-            Fetched { order, report, exchange }
-        });
-        working.orders.insert(task.id(), about);
-    }
-
-    /// What has been fetched and not yet been dealt with.
-    fn fetched(
-        &self,
-        working: &mut Working<F::Exchange>,
-        first: Option<Joined<F::Exchange>>,
-    ) -> Vec<Fetched<F::Exchange>> {
-        let mut batch = Vec::new();
-        let mut next = first.or_else(|| working.tasks.try_join_next_with_id());
-        while let Some(done) = next {
-            let id = match &done {
-                Ok((id, _)) => *id,
-                Err(error) => error.id(),
-            };
-            let order = working.orders.remove(&id);
-            match (done, order) {
-                (Ok((_, fetched)), _) => batch.push(fetched),
-                // A page that makes the fetcher panic is a broken page (A11).
-                (Err(_), Some(order)) => {
-                    let report = Report::bare(self.frontier.now(), Fetch::NoAnswer(ErrorKind::Broken));
-                    batch.push(Fetched { order, report, exchange: None });
-                }
-                (Err(_), None) => {}
-            }
-            next = if batch.len() < BATCH_MAX { working.tasks.try_join_next_with_id() } else { None };
-        }
-        batch
     }
 
     /// Archives and commits; whoever lost its lease is left out and the rest done again.
