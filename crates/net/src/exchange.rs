@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use policy::time::{Span, Time};
 
+use crate::content_type::ContentType;
+
 /// A recorded request and its answer.
 #[derive(Debug)]
 pub struct Exchange {
@@ -89,6 +91,11 @@ impl Head {
     pub fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         let named = self.headers.iter().filter(move |(have, _)| have.eq_ignore_ascii_case(name));
         named.map(|(_, value)| value.as_slice())
+    }
+
+    /// What the answer says it is.
+    pub fn content_type(&self) -> ContentType {
+        ContentType::read(self.all("content-type"))
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod address;
 pub mod cdx;
+pub mod content_type;
 pub mod cookies;
 pub mod decode;
 pub mod dns;

@@ -3,8 +3,12 @@
 //! In order: the byte order mark, the HTTP header, what the page says of itself, and if nobody says anything UTF-8 where it is that,
 //! else windows-1252, as browsers do. Text is decoded piece by piece, only where it is wanted, since almost every encoding has ASCII
 //! where ASCII has it; the few that have not are brought to UTF-8 as a stream first.
+//!
+//! A page of which nobody says anything may begin with 64 KiB of ASCII. Its encoding is then found as it is read: it is UTF-8 as long
+//! as every piece is, and windows-1252 from the first that is not.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::io::{self, Read};
 
 use encoding_rs::{
@@ -17,25 +21,68 @@ use super::prescan;
 const INPUT_BYTES: usize = 8 << 10;
 
 /// The encoding of a page, as its pieces of text need it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Charset {
-    /// What the page is in; queries of its links are written in it.
-    pub(super) declared: &'static Encoding,
+    /// What the page is in, as far as that is known.
+    declared: &'static Encoding,
     /// What the bytes we see are in.
     seen: &'static Encoding,
+    found: Cell<Found>,
+}
+
+/// How sure the encoding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    Sure,
+    /// All ASCII so far, so it may be anything.
+    Nothing,
+    /// All UTF-8 so far.
+    Utf8,
 }
 
 impl Charset {
     pub(super) fn new(declared: &'static Encoding) -> Charset {
         let seen = if is_ascii_like(declared) { declared } else { UTF_8 };
-        Charset { declared, seen }
+        Charset { declared, seen, found: Cell::new(Found::Sure) }
+    }
+
+    /// Of a page that gives no sign; it is in `fallback` if it is not UTF-8.
+    fn to_be_found(fallback: &'static Encoding) -> Charset {
+        Charset { found: Cell::new(Found::Nothing), ..Charset::new(fallback) }
+    }
+
+    /// What the page is in, by all that has been read of it; queries of its links are written in it.
+    pub(super) fn encoding(&self) -> &'static Encoding {
+        if self.found.get() == Found::Utf8 { UTF_8 } else { self.declared }
     }
 
     pub(super) fn text<'b>(&self, bytes: &'b [u8]) -> Cow<'b, str> {
-        if self.seen == UTF_8 {
+        if self.is_utf8(bytes, |bytes| std::str::from_utf8(bytes).ok()) {
             return String::from_utf8_lossy(bytes);
         }
         self.seen.decode_without_bom_handling(bytes).0
+    }
+
+    /// The text of bytes that were cut off somewhere: without a last character that is not all there.
+    pub(super) fn text_of_cut(&self, bytes: &[u8]) -> String {
+        let encoding = if self.is_utf8(bytes, valid_head) { UTF_8 } else { self.seen };
+        let mut decoder = encoding.new_decoder_without_bom_handling();
+        let mut text = String::with_capacity(decoder.max_utf8_buffer_length(bytes.len()).unwrap_or(0));
+        let _ = decoder.decode_to_string(bytes, &mut text, false);
+        text
+    }
+
+    /// Whether to read this piece as UTF-8, where `valid` says whether it can be.
+    fn is_utf8(&self, bytes: &[u8], valid: fn(&[u8]) -> Option<&str>) -> bool {
+        if self.found.get() == Found::Sure {
+            return self.seen == UTF_8;
+        }
+        if bytes.is_ascii() {
+            return true;
+        }
+        let is_utf8 = valid(bytes).is_some();
+        self.found.set(if is_utf8 { Found::Utf8 } else { Found::Sure });
+        is_utf8
     }
 
     /// The whole page has to be brought to UTF-8 before it can be scanned.
@@ -55,7 +102,13 @@ pub(super) fn of(
         return (Charset::new(encoding), mark);
     }
     let declared = http.and_then(label).or_else(|| in_page(head));
-    (Charset::new(declared.unwrap_or_else(|| sniffed(head).unwrap_or(fallback))), 0)
+    let charset = match (declared, valid_head(head)) {
+        (Some(declared), _) => Charset::new(declared),
+        (None, Some(text)) if text.is_ascii() => Charset::to_be_found(fallback),
+        (None, Some(_)) => Charset::new(UTF_8),
+        (None, None) => Charset::new(fallback),
+    };
+    (charset, 0)
 }
 
 /// Of an HTML page.
@@ -73,29 +126,18 @@ pub(super) fn of_css(head: &[u8], http: Option<&str>) -> (Charset, usize) {
     of(head, http, prescan::css, UTF_8)
 }
 
-/// The `charset` parameter of a Content-Type.
-pub(super) fn parameter(content_type: &str) -> Option<&str> {
-    content_type.split(';').skip(1).find_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        let value = value.trim().trim_matches(['"', '\'']);
-        name.trim().eq_ignore_ascii_case("charset").then_some(value)
-    })
-}
-
 /// The encoding of that name; one that only exists to forbid decoding is none.
 pub(super) fn label(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label(label.as_bytes()).filter(|encoding| *encoding != REPLACEMENT)
 }
 
-fn sniffed(head: &[u8]) -> Option<&'static Encoding> {
-    let text = match std::str::from_utf8(head) {
-        Ok(text) => text,
-        Err(error) if error.error_len().is_none() => {
-            std::str::from_utf8(&head[..error.valid_up_to()]).ok()?
-        }
-        Err(_) => return None,
-    };
-    (!text.is_ascii()).then_some(UTF_8)
+/// The text, if it is UTF-8 up to its end or to a last character that is not all there.
+fn valid_head(bytes: &[u8]) -> Option<&str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(text),
+        Err(error) if error.error_len().is_none() => std::str::from_utf8(&bytes[..error.valid_up_to()]).ok(),
+        Err(_) => None,
+    }
 }
 
 /// Whether `<`, quotes and letters are the bytes they are in ASCII, and never part of another character.
@@ -114,7 +156,7 @@ pub(super) struct Transcoded<R> {
 }
 
 impl<R: Read> Transcoded<R> {
-    pub(super) fn new(source: R, charset: Charset) -> Transcoded<R> {
+    pub(super) fn new(source: R, charset: &Charset) -> Transcoded<R> {
         let decoder = charset.declared.new_decoder_without_bom_handling();
         Transcoded { source, decoder, input: Vec::new(), ended: false, finished: false }
     }

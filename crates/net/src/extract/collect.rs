@@ -15,13 +15,31 @@ use super::Found;
 /// Longest text that is taken for a link; a URL that comes out of it is shorter still.
 const RAW_BYTES_MAX: usize = 8 << 10;
 
+/// Parts of a page with a base of their own that are told apart; in further ones the base around them holds.
+const PARTS_MAX: usize = 1000;
+
 /// What a relative link is relative to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Against {
     /// The page, by its `<base>`.
     Page,
     /// The address the answer came from.
     Address,
+    /// A part of the page, by its own base.
+    Part(usize),
+}
+
+/// An element with `xml:base`, or a document within the page.
+struct Part {
+    within: Against,
+    href: String,
+}
+
+/// A part that was gone into, to be left again.
+pub(super) struct Entered {
+    around: Against,
+    /// None where there were too many.
+    part: Option<usize>,
 }
 
 struct Candidate {
@@ -44,6 +62,9 @@ pub(super) struct Collector {
     /// By hash of text and kind; two that share 64 random bits are taken for one.
     seen: HashMap<u64, usize>,
     hasher: RandomState,
+    parts: Vec<Part>,
+    /// The part that is being read.
+    within: Against,
     links_max: usize,
     dropped: u64,
     unusable: u64,
@@ -55,6 +76,8 @@ impl Collector {
             candidates: Vec::new(),
             seen: HashMap::new(),
             hasher: RandomState::new(),
+            parts: Vec::new(),
+            within: Against::Page,
             links_max,
             dropped: 0,
             unusable: 0,
@@ -63,7 +86,32 @@ impl Collector {
 
     /// Takes a link on the page; where it has its place, if it has one.
     pub(super) fn add(&mut self, raw: &str, kind: LinkKind, how: &'static str) -> Option<usize> {
-        self.add_against(raw, kind, how, Against::Page)
+        self.add_against(raw, kind, how, self.within)
+    }
+
+    /// Goes into a part whose base is `href`, relative to that of the part around it.
+    pub(super) fn enter(&mut self, href: &str) -> Entered {
+        let around = self.within;
+        let has_room = self.parts.len() < PARTS_MAX && href.len() <= RAW_BYTES_MAX;
+        let part = has_room.then_some(self.parts.len());
+        if let Some(part) = part {
+            self.parts.push(Part { within: around, href: href.to_owned() });
+            self.within = Against::Part(part);
+        }
+        Entered { around, part }
+    }
+
+    pub(super) fn leave(&mut self, entered: &Entered) {
+        self.within = entered.around;
+    }
+
+    /// The base of a part where it is known only after its links.
+    pub(super) fn rebase(&mut self, entered: &Entered, href: &str) {
+        if let Some(part) = entered.part.and_then(|part| self.parts.get_mut(part))
+            && href.len() <= RAW_BYTES_MAX
+        {
+            href.clone_into(&mut part.href);
+        }
     }
 
     pub(super) fn add_against(
@@ -81,7 +129,7 @@ impl Collector {
             self.unusable += 1;
             return None;
         }
-        let key = self.hasher.hash_one((raw, kind, against == Against::Page));
+        let key = self.hasher.hash_one((raw, kind, against));
         if let Some(at) = self.seen.get(&key) {
             return Some(*at);
         }
@@ -117,15 +165,15 @@ impl Collector {
         encoding: &'static Encoding,
         rules: &UrlRules,
     ) -> Collected {
-        let Collector { candidates, hasher, dropped, mut unusable, .. } = self;
+        let Collector { candidates, hasher, parts, dropped, mut unusable, .. } = self;
         let Ok(address) = Base::new(page) else {
             return Collected { links: Vec::new(), dropped, unusable: unusable + candidates.len() as u64 };
         };
-        let declared = base.map(|href| address.clone().declared(href));
+        let bases = Bases::new(address, base, &parts);
         let mut links: Vec<Found> = Vec::with_capacity(candidates.len());
         let mut seen: HashMap<u64, usize> = HashMap::with_capacity(candidates.len());
         for Candidate { raw, kind, how, against, anchor } in candidates {
-            let base = declared.as_ref().filter(|_| against == Against::Page).unwrap_or(&address);
+            let base = bases.of(against);
             let Ok(url) = normalise_against(&with_legacy_query(&raw, encoding), base, rules) else {
                 unusable += 1;
                 continue;
@@ -144,11 +192,41 @@ impl Collector {
     }
 }
 
-/// Whether a link names a user, which its URL does not.
+/// What links are resolved against.
+struct Bases {
+    address: Base,
+    page: Base,
+    parts: Vec<Base>,
+}
+
+impl Bases {
+    fn new(address: Base, declared: Option<&str>, parts: &[Part]) -> Bases {
+        let page = declared.map_or_else(|| address.clone(), |href| address.clone().declared(href));
+        let mut bases = Bases { address, page, parts: Vec::with_capacity(parts.len()) };
+        for part in parts {
+            let base = bases.of(part.within).clone().declared(&part.href);
+            bases.parts.push(base);
+        }
+        bases
+    }
+
+    fn of(&self, against: Against) -> &Base {
+        match against {
+            Against::Address => &self.address,
+            Against::Page => &self.page,
+            Against::Part(at) => self.parts.get(at).unwrap_or(&self.page),
+        }
+    }
+}
+
+/// Whether a link names a user, which its URL does not. Browsers take any number of slashes, and backslashes, before the authority.
 fn has_user_info(raw: &str) -> bool {
-    let after_scheme = raw.split_once("//").map_or("", |(_, rest)| rest);
-    let authority = after_scheme.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    authority.contains('@')
+    let is_slash = |c: char| matches!(c, '/' | '\\');
+    let from = if raw.starts_with(is_slash) { Some(0) } else { raw.find(':').map(|colon| colon + 1) };
+    let after = from.map_or("", |from| &raw[from..]);
+    let authority = after.trim_start_matches(is_slash);
+    let slashes = after.len() - authority.len();
+    slashes >= 2 && authority.split(['/', '?', '#', '\\']).next().unwrap_or_default().contains('@')
 }
 
 /// `mailto:`, `javascript:`, `data:` and all the others that are not fetched by HTTP.

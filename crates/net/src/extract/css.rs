@@ -21,14 +21,21 @@ pub(super) fn file(window: Window<'_>, http: Option<&str>, collector: &mut Colle
     window.consume(mark);
     let mut bytes = Vec::new();
     let reader: Box<dyn Read> = if charset.needs_transcoding() {
-        Box::new(Transcoded::new(window.into_reader(), charset))
+        Box::new(Transcoded::new(window.into_reader(), &charset))
     } else {
         Box::new(window.into_reader())
     };
     // A stream that breaks off has given what it had.
     let _ = reader.take(CSS_BYTES_MAX).read_to_end(&mut bytes);
-    text(&charset.text(&bytes), collector, "css/url()");
+    let whole = charset.text(&bytes);
+    let is_cut = bytes.len() as u64 == CSS_BYTES_MAX;
+    text(if is_cut { finished(&whole) } else { &whole }, collector, "css/url()");
     charset
+}
+
+/// Of a style sheet that we cut off ourselves, what comes before the last mark that ends something: half a URL is none.
+pub(super) fn finished(css: &str) -> &str {
+    css.rfind([';', '}', ')']).map_or("", |end| &css[..=end])
 }
 
 /// Reads CSS wherever it stands; `how` is for what is not an import.

@@ -8,8 +8,10 @@ use policy::model::LinkKind::{self, Link, Requisite};
 use super::charset::Charset;
 use super::collect::Collector;
 use super::markup::Sink;
+use super::part::Parts;
 use super::tag::Tag;
-use super::{Limits, text, value};
+use super::text::Gathered;
+use super::{Limits, prolog, text, value};
 
 /// Longest text of an element that may be a URL or a title.
 const TEXT_BYTES_MAX: usize = 8 << 10;
@@ -21,10 +23,11 @@ pub(super) struct Feed<'c> {
     pub(super) collector: &'c mut Collector,
     /// The first title, which is that of the feed.
     pub(super) title: Option<String>,
-    charset: Charset,
+    charset: &'c Charset,
     limits: Limits,
+    parts: Parts,
     reading: Option<Reading>,
-    captured: Vec<u8>,
+    gathered: Gathered,
     /// Within `image:image` or `video:video`.
     in_extension: bool,
     /// In an entry: the first link of it, and its title.
@@ -39,21 +42,22 @@ enum Reading {
 }
 
 impl<'c> Feed<'c> {
-    pub(super) fn new(collector: &'c mut Collector, charset: Charset, limits: Limits) -> Feed<'c> {
+    pub(super) fn new(collector: &'c mut Collector, charset: &'c Charset, limits: Limits) -> Feed<'c> {
         Feed {
             collector,
             title: None,
             charset,
             limits,
+            parts: Parts::default(),
             reading: None,
-            captured: Vec::new(),
+            gathered: Gathered::default(),
             in_extension: false,
             entry: None,
         }
     }
 
     fn reads(&mut self, reading: Reading) {
-        self.captured.clear();
+        self.gathered.begin(TEXT_BYTES_MAX);
         self.reading = Some(reading);
     }
 
@@ -72,7 +76,7 @@ impl<'c> Feed<'c> {
                 self.reads(Reading::Url(Requisite, "sitemap/video"));
             }
             b"gallery_loc" => self.reads(Reading::Url(Link, "sitemap/video")),
-            b"image" | b"video" => self.in_extension = !tag.self_closing,
+            b"image" | b"video" => self.in_extension = true,
             b"url" if self.in_extension => self.reads(Reading::Url(Requisite, "feed/image")),
             b"item" | b"entry" => self.entry = Some((self.collector.len(), String::new())),
             b"title" if !tag.name.contains(&b':') => self.reads(Reading::Title),
@@ -104,8 +108,10 @@ impl<'c> Feed<'c> {
         let Some(reading) = self.reading.take() else { return };
         match reading {
             Reading::Url(kind, how) => {
-                let raw = text::shown(self.charset, &self.captured, TEXT_BYTES_MAX);
-                self.collector.add(&raw, kind, how);
+                let raw = self.gathered.shown(self.charset, TEXT_BYTES_MAX);
+                if !self.gathered.is_cut() {
+                    self.collector.add(&raw, kind, how);
+                }
             }
             Reading::Title => self.read_title(),
         }
@@ -116,7 +122,7 @@ impl<'c> Feed<'c> {
             return;
         }
         let max = if self.entry.is_some() { self.limits.anchor_bytes_max } else { text::TITLE_BYTES_MAX };
-        let title = text::shown(self.charset, &self.captured, max);
+        let title = self.gathered.shown(self.charset, max);
         match &mut self.entry {
             Some((_, of_entry)) if of_entry.is_empty() => *of_entry = title,
             Some(_) => {}
@@ -137,8 +143,9 @@ impl<'c> Feed<'c> {
 
 impl Sink for Feed<'_> {
     fn start(&mut self, tag: &Tag<'_>) {
-        // Text before an inner element is not a URL, and neither is what an element that closes itself leaves open.
+        // Text before an inner element is not a URL.
         self.reading = None;
+        self.parts.start(tag, self.charset, self.collector);
         let mut name = [0; NAME_BYTES_MAX];
         let local = local_name(tag.name);
         if let Some(name) = name.get_mut(..local.len()) {
@@ -146,13 +153,11 @@ impl Sink for Feed<'_> {
             name.make_ascii_lowercase();
             self.element(name, tag);
         }
-        if tag.self_closing {
-            self.reading = None;
-        }
     }
 
     fn end(&mut self, name: &[u8]) {
         self.close();
+        self.parts.end(name, self.collector);
         let name = local_name(name);
         let is = |names: [&[u8]; 2]| names.iter().any(|one| one.eq_ignore_ascii_case(name));
         if is([b"image", b"video"]) {
@@ -162,18 +167,19 @@ impl Sink for Feed<'_> {
         }
     }
 
-    fn wants_text(&self) -> bool {
-        self.reading.is_some() && self.captured.len() < TEXT_BYTES_MAX
+    fn style_sheet(&mut self, tag: &Tag<'_>) {
+        prolog::style_sheet(tag, self.charset, self.collector);
     }
 
-    /// CDATA is literal, so that what looks like a reference in it is made one to itself.
+    fn wants_text(&self) -> bool {
+        self.reading.is_some() && self.gathered.has_room()
+    }
+
     fn text(&mut self, text: &[u8], raw: bool) {
-        let room = TEXT_BYTES_MAX.saturating_sub(self.captured.len());
-        for byte in &text[..text.len().min(room)] {
-            match byte {
-                b'&' if raw => self.captured.extend_from_slice(b"&amp;"),
-                byte => self.captured.push(*byte),
-            }
+        if raw {
+            self.gathered.push_literal(text);
+        } else {
+            self.gathered.push(text);
         }
     }
 }

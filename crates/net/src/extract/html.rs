@@ -1,15 +1,21 @@
 //! Links out of HTML (A10).
 //!
 //! Requisites are what a browser would fetch to show the page; links are what a person could follow; a refresh that names a URL is a
-//! redirect, however late it comes. Scripts are not run and not searched.
+//! redirect, however late it comes. Scripts are not run and not searched. A document within the page (`srcdoc`) is read like the page,
+//! with a base of its own if it has one.
 
-use policy::model::LinkKind::{self, Link, Redirect, Requisite};
+mod elements;
+
+use policy::model::LinkKind::Requisite;
 
 use super::charset::Charset;
 use super::collect::Collector;
-use super::markup::Sink;
+use super::markup::{self, Dialect, Sink};
+use super::part::Parts;
 use super::tag::Tag;
-use super::{Limits, css, text, value};
+use super::text::Gathered;
+use super::window::Window;
+use super::{Limits, css, prolog, text};
 
 /// Longest `<style>` that is read, and longest `style` attribute.
 const STYLE_BYTES_MAX: usize = 1 << 20;
@@ -17,36 +23,59 @@ const STYLE_BYTES_MAX: usize = 1 << 20;
 /// Longest name of an element that has links.
 const NAME_BYTES_MAX: usize = 8;
 
+/// Documents within documents within the page that are read.
+const DOCUMENTS_DEEP_MAX: u32 = 3;
+
 /// The sink that fills a [`Collector`].
 pub(super) struct Html<'c> {
-    pub(super) collector: &'c mut Collector,
+    collector: &'c mut Collector,
     pub(super) title: Option<String>,
     /// The first `<base href>`; later ones do not count.
     pub(super) base: Option<String>,
-    charset: Charset,
+    charset: &'c Charset,
+    dialect: Dialect,
     limits: Limits,
     forms: bool,
-    capture: Capture,
-    captured: Vec<u8>,
-    captured_max: usize,
-    /// The link whose anchor text is being read, and the first picture's description in it.
-    anchor: Option<usize>,
-    alt: Option<String>,
+    /// Documents around this one.
+    deep: u32,
+    /// Open templates: what is in them is no part of the page until a script makes it one.
+    templates: u32,
+    parts: Parts,
+    capture: Option<Capture>,
+    captured: Gathered,
+    anchor: Option<Anchor>,
+    anchor_text: Gathered,
 }
 
-/// What text is being read for.
+/// Text that is read for itself, and is no part of an anchor around it.
+#[derive(Clone, Copy)]
+struct Capture {
+    what: What,
+    /// It is in a drawing, and ends with it at the latest.
+    is_foreign: bool,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Capture {
-    Nothing,
-    Anchor,
+enum What {
     Title,
     Style,
+    /// The title of a drawing, which is its description.
+    Description,
+    /// Nothing that anybody sees.
+    Script,
+}
+
+/// The link whose anchor text is being read, and the first picture's description in it.
+struct Anchor {
+    at: usize,
+    alt: Option<String>,
 }
 
 impl<'c> Html<'c> {
     pub(super) fn new(
         collector: &'c mut Collector,
-        charset: Charset,
+        charset: &'c Charset,
+        dialect: Dialect,
         limits: Limits,
         forms: bool,
     ) -> Html<'c> {
@@ -55,13 +84,16 @@ impl<'c> Html<'c> {
             title: None,
             base: None,
             charset,
+            dialect,
             limits,
             forms,
-            capture: Capture::Nothing,
-            captured: Vec::new(),
-            captured_max: 0,
+            deep: 0,
+            templates: 0,
+            parts: Parts::default(),
+            capture: None,
+            captured: Gathered::default(),
             anchor: None,
-            alt: None,
+            anchor_text: Gathered::default(),
         }
     }
 
@@ -71,129 +103,22 @@ impl<'c> Html<'c> {
         self.close_anchor();
     }
 
-    fn link(&mut self, tag: &Tag<'_>, attribute: &[u8], kind: LinkKind, how: &'static str) -> Option<usize> {
-        let raw = text::attribute(self.charset, tag.get(attribute)?);
-        self.collector.add(&raw, kind, how)
-    }
-
-    fn srcset(&mut self, tag: &Tag<'_>, attribute: &[u8], how: &'static str) {
-        let Some(set) = tag.get(attribute) else { return };
-        for url in value::srcset(&text::attribute(self.charset, set)) {
-            self.collector.add(url, Requisite, how);
+    /// Reads a document within this one.
+    fn document(&mut self, tag: &Tag<'_>) {
+        let Some(raw) = tag.get(b"srcdoc").filter(|_| self.deep < DOCUMENTS_DEEP_MAX) else { return };
+        let document = text::attribute(self.charset, raw);
+        let entered = self.collector.enter("");
+        let charset = Charset::new(encoding_rs::UTF_8);
+        let inner = Html::new(self.collector, &charset, Dialect::Html, self.limits, self.forms);
+        let mut inner = Html { deep: self.deep + 1, ..inner };
+        // It is shorter than the window, so nothing in it is too long.
+        markup::scan(&mut Window::new(document.as_bytes()), Dialect::Html, &mut inner);
+        inner.finish();
+        let base = inner.base.take();
+        if let Some(base) = base {
+            self.collector.rebase(&entered, &base);
         }
-    }
-
-    fn attribute(&self, tag: &Tag<'_>, name: &[u8]) -> String {
-        tag.get(name).map(|raw| text::attribute(self.charset, raw).into_owned()).unwrap_or_default()
-    }
-
-    fn element(&mut self, name: &[u8], tag: &Tag<'_>) {
-        match name {
-            b"a" => self.open_anchor(tag),
-            b"area" => {
-                if let Some(at) = self.link(tag, b"href", Link, "area/@href") {
-                    let alt = self.attribute(tag, b"alt");
-                    self.collector.anchor(at, &text::collapsed(&alt, self.limits.anchor_bytes_max));
-                }
-            }
-            b"link" => self.link_element(tag),
-            b"meta" => self.meta(tag),
-            b"base" => {
-                if self.base.is_none() && tag.get(b"href").is_some() {
-                    self.base = Some(self.attribute(tag, b"href"));
-                }
-            }
-            b"form" if self.forms => self.form(tag),
-            b"style" => self.open_capture(Capture::Style, STYLE_BYTES_MAX),
-            b"title" if self.title.is_none() => self.open_capture(Capture::Title, text::TITLE_BYTES_MAX),
-            b"input" => {
-                if tag.get(b"type").is_some_and(|kind| kind.trim_ascii().eq_ignore_ascii_case(b"image")) {
-                    self.link(tag, b"src", Requisite, "input/@src");
-                }
-            }
-            _ => self.requisite(name, tag),
-        }
-    }
-
-    fn requisite(&mut self, name: &[u8], tag: &Tag<'_>) {
-        match name {
-            b"img" => self.img(tag),
-            b"source" => {
-                self.link(tag, b"src", Requisite, "source/@src");
-                self.srcset(tag, b"srcset", "source/@srcset");
-                self.srcset(tag, b"data-srcset", "source/@data-srcset");
-            }
-            b"script" => {
-                self.link(tag, b"src", Requisite, "script/@src");
-            }
-            b"iframe" => {
-                self.link(tag, b"src", Requisite, "iframe/@src");
-                self.link(tag, b"data-src", Requisite, "iframe/@data-src");
-            }
-            b"frame" => {
-                self.link(tag, b"src", Requisite, "frame/@src");
-            }
-            b"video" => {
-                self.link(tag, b"src", Requisite, "video/@src");
-                self.link(tag, b"poster", Requisite, "video/@poster");
-            }
-            b"audio" => {
-                self.link(tag, b"src", Requisite, "audio/@src");
-            }
-            b"track" => {
-                self.link(tag, b"src", Requisite, "track/@src");
-            }
-            b"embed" => {
-                self.link(tag, b"src", Requisite, "embed/@src");
-            }
-            b"object" => {
-                self.link(tag, b"data", Requisite, "object/@data");
-            }
-            b"html" => {
-                self.link(tag, b"manifest", Requisite, "html/@manifest");
-            }
-            b"body" | b"table" | b"thead" | b"tbody" | b"tfoot" | b"tr" | b"td" | b"th" => {
-                self.link(tag, b"background", Requisite, "@background");
-            }
-            b"image" | b"use" | b"feimage" => {
-                self.link(tag, b"href", Requisite, "svg/@href");
-                self.link(tag, b"xlink:href", Requisite, "svg/@xlink:href");
-            }
-            _ => {}
-        }
-    }
-
-    fn img(&mut self, tag: &Tag<'_>) {
-        self.link(tag, b"src", Requisite, "img/@src");
-        self.srcset(tag, b"srcset", "img/@srcset");
-        self.link(tag, b"data-src", Requisite, "img/@data-src");
-        self.srcset(tag, b"data-srcset", "img/@data-srcset");
-        if self.anchor.is_some() && self.alt.is_none() {
-            self.alt = tag.get(b"alt").map(|_| self.attribute(tag, b"alt"));
-        }
-    }
-
-    fn link_element(&mut self, tag: &Tag<'_>) {
-        if let Some(kind) = value::rel(&self.attribute(tag, b"rel")) {
-            self.link(tag, b"href", kind, "link/@href");
-            if kind == Requisite {
-                self.srcset(tag, b"imagesrcset", "link/@imagesrcset");
-            }
-        }
-    }
-
-    fn meta(&mut self, tag: &Tag<'_>) {
-        if tag.get(b"http-equiv").is_some_and(|name| name.trim_ascii().eq_ignore_ascii_case(b"refresh"))
-            && let Some(url) = value::refresh(&self.attribute(tag, b"content"))
-        {
-            self.collector.add(url, Redirect, "meta/refresh");
-        }
-    }
-
-    fn form(&mut self, tag: &Tag<'_>) {
-        if tag.get(b"method").is_none_or(|method| !method.trim_ascii().eq_ignore_ascii_case(b"post")) {
-            self.link(tag, b"action", Link, "form/@action");
-        }
+        self.collector.leave(&entered);
     }
 
     fn style_attribute(&mut self, style: &[u8]) {
@@ -202,50 +127,71 @@ impl<'c> Html<'c> {
         }
     }
 
-    fn open_anchor(&mut self, tag: &Tag<'_>) {
+    /// Reads the text that follows for the link at `found`, unless it has an anchor already.
+    fn open_anchor(&mut self, found: Option<usize>) {
         self.close_anchor();
-        let found = self.link(tag, b"href", Link, "a/@href");
-        self.anchor = found.filter(|at| self.limits.anchor_bytes_max > 0 && !self.collector.has_anchor(*at));
+        let found = found.filter(|at| self.limits.anchor_bytes_max > 0 && !self.collector.has_anchor(*at));
+        self.anchor = found.map(|at| Anchor { at, alt: None });
         if self.anchor.is_some() {
-            self.open_capture(Capture::Anchor, text::raw_bytes_for(self.limits.anchor_bytes_max));
+            self.anchor_text.begin(text::raw_bytes_for(self.limits.anchor_bytes_max));
         }
     }
 
     fn close_anchor(&mut self) {
-        if self.capture == Capture::Anchor {
-            self.capture = Capture::Nothing;
-        }
-        let Some(at) = self.anchor.take() else { return };
-        let alt = self.alt.take();
-        let mut anchor = text::shown(self.charset, &self.captured, self.limits.anchor_bytes_max);
+        let Some(Anchor { at, alt }) = self.anchor.take() else { return };
+        let bytes_max = self.limits.anchor_bytes_max;
+        let mut anchor = self.anchor_text.shown(self.charset, bytes_max);
         if anchor.is_empty() {
-            anchor = text::collapsed(&alt.unwrap_or_default(), self.limits.anchor_bytes_max);
+            anchor = text::collapsed(&alt.unwrap_or_default(), bytes_max);
         }
         self.collector.anchor(at, &anchor);
     }
 
-    /// A title or style within an anchor ends it: no text of it is lost that a reader would miss.
-    fn open_capture(&mut self, capture: Capture, bytes_max: usize) {
-        if capture != Capture::Anchor {
-            self.close_anchor();
-        }
-        self.captured.clear();
-        (self.capture, self.captured_max) = (capture, bytes_max);
+    fn open_capture(&mut self, what: What, is_foreign: bool, bytes_max: usize) {
+        self.close_capture();
+        self.captured.begin(bytes_max);
+        self.capture = Some(Capture { what, is_foreign });
     }
 
     fn close_capture(&mut self) {
-        match std::mem::replace(&mut self.capture, Capture::Nothing) {
-            Capture::Title => {
-                self.title = Some(text::shown(self.charset, &self.captured, text::TITLE_BYTES_MAX));
+        let Some(capture) = self.capture.take() else { return };
+        match capture.what {
+            What::Title => self.title = Some(self.captured.shown(self.charset, text::TITLE_BYTES_MAX)),
+            What::Style => self.read_style(capture),
+            What::Description => {
+                let description = self.captured.shown(self.charset, self.limits.anchor_bytes_max);
+                if let Some(anchor) = &mut self.anchor {
+                    anchor.alt.get_or_insert(description);
+                }
             }
-            Capture::Style => css::text(&self.charset.text(&self.captured), self.collector, "style/url()"),
-            other => self.capture = other,
+            What::Script => {}
         }
+    }
+
+    fn read_style(&mut self, capture: Capture) {
+        let css = if self.has_references(capture) {
+            self.captured.unescaped(self.charset)
+        } else {
+            self.captured.text(self.charset)
+        };
+        let whole = if self.captured.is_cut() { css::finished(&css) } else { &css };
+        css::text(whole, self.collector, "style/url()");
+    }
+
+    /// Whether a style holds markup, as it does everywhere but in HTML itself.
+    fn has_references(&self, capture: Capture) -> bool {
+        capture.is_foreign || self.dialect == Dialect::Xml
     }
 }
 
 impl Sink for Html<'_> {
     fn start(&mut self, tag: &Tag<'_>) {
+        if self.capture.is_some_and(|capture| capture.is_foreign && !tag.is_foreign) {
+            self.close_capture();
+        }
+        if self.dialect == Dialect::Xml {
+            self.parts.start(tag, self.charset, self.collector);
+        }
         let mut name = [0; NAME_BYTES_MAX];
         if let Some(name) = name.get_mut(..tag.name.len()) {
             name.copy_from_slice(tag.name);
@@ -258,24 +204,49 @@ impl Sink for Html<'_> {
     }
 
     fn end(&mut self, name: &[u8]) {
-        match self.capture {
-            Capture::Nothing => {}
-            Capture::Anchor if name.eq_ignore_ascii_case(b"a") => self.close_anchor(),
-            Capture::Title if name.eq_ignore_ascii_case(b"title") => self.close_capture(),
-            Capture::Style if name.eq_ignore_ascii_case(b"style") => self.close_capture(),
-            _ => {}
+        if let Some(capture) = self.capture
+            && (name.eq_ignore_ascii_case(capture.what.element())
+                || (capture.is_foreign && name.eq_ignore_ascii_case(b"svg")))
+        {
+            self.close_capture();
         }
+        if name.eq_ignore_ascii_case(b"a") {
+            self.close_anchor();
+        } else if self.templates > 0 && name.eq_ignore_ascii_case(b"template") {
+            self.templates -= 1;
+        }
+        if self.dialect == Dialect::Xml {
+            self.parts.end(name, self.collector);
+        }
+    }
+
+    fn style_sheet(&mut self, tag: &Tag<'_>) {
+        prolog::style_sheet(tag, self.charset, self.collector);
     }
 
     fn wants_text(&self) -> bool {
-        self.capture != Capture::Nothing && self.captured.len() < self.captured_max
+        match self.capture {
+            Some(capture) => capture.what != What::Script && self.captured.has_room(),
+            None => self.anchor.is_some() && self.anchor_text.has_room(),
+        }
     }
 
     fn text(&mut self, text: &[u8], raw: bool) {
-        if raw && self.capture == Capture::Anchor {
-            return;
+        match self.capture {
+            Some(capture) if raw && self.has_references(capture) => self.captured.push_literal(text),
+            Some(_) => self.captured.push(text),
+            None if raw => {}
+            None => self.anchor_text.push(text),
         }
-        let room = self.captured_max.saturating_sub(self.captured.len());
-        self.captured.extend_from_slice(&text[..text.len().min(room)]);
+    }
+}
+
+impl What {
+    fn element(self) -> &'static [u8] {
+        match self {
+            What::Title | What::Description => b"title",
+            What::Style => b"style",
+            What::Script => b"script",
+        }
     }
 }

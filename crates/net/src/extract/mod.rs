@@ -11,9 +11,12 @@ mod charset;
 mod collect;
 mod css;
 mod feed;
+mod foreign;
 mod html;
 mod markup;
+mod part;
 mod prescan;
+mod prolog;
 mod sniff;
 mod tag;
 mod text;
@@ -22,6 +25,7 @@ mod window;
 
 use std::io::Read;
 
+use encoding_rs::Encoding;
 use policy::model::LinkKind;
 use policy::url::{CrawlUrl, UrlRules};
 
@@ -32,6 +36,7 @@ use collect::{Against, Collector};
 use feed::Feed;
 use html::Html;
 use markup::Dialect;
+use prolog::Prolog;
 use sniff::Form;
 use window::Window;
 
@@ -94,7 +99,7 @@ pub struct Found {
 impl Found {
     /// Whether it is a link of the link index: one that a person could click, to a public address.
     pub fn is_indexed(&self) -> bool {
-        matches!(self.how, "a/@href" | "area/@href") && !self.user_info
+        matches!(self.how, "a/@href" | "a/@xlink:href" | "area/@href") && !self.user_info
     }
 }
 
@@ -103,7 +108,7 @@ impl Found {
 struct Reading {
     title: Option<String>,
     base: Option<String>,
-    charset: Option<Charset>,
+    encoding: Option<&'static Encoding>,
     overlong: bool,
 }
 
@@ -111,26 +116,26 @@ struct Reading {
 pub fn links(page: &Page<'_>, body: &mut dyn Read) -> Extracted {
     let mut collector = Collector::new(page.limits.links_max);
     headers(page, &mut collector);
-    let content_type = page.head.header("content-type");
-    let promise = sniff::promise(content_type.as_deref());
+    let content_type = page.head.content_type();
+    let promise = sniff::promise(&content_type.essence);
     let mut reading = Reading::default();
     let mut problem = None;
     if promise != sniff::Promise::Other {
         let max = page.limits.decoded_bytes_max;
         let mut body = decode::decoded(page.head.all("content-encoding"), body, max).unwrapped(max);
-        let http = content_type.as_deref().and_then(charset::parameter);
+        let http = content_type.charset.as_deref();
         let window = Window::new(&mut body);
         let form = sniff::form(promise, window.bytes(), page);
         reading = read(page, form, window, http, &mut collector);
         problem = body.problem().map(ToString::to_string);
     }
-    let encoding = reading.charset.map_or(encoding_rs::UTF_8, |charset| charset.declared);
+    let encoding = reading.encoding.unwrap_or(encoding_rs::UTF_8);
     let collected = collector.finish(page.url, reading.base.as_deref(), encoding, page.rules);
     let overlong = reading.overlong.then(|| "a tag or line too long to be read".to_owned());
     Extracted {
         links: collected.links,
         title: reading.title,
-        encoding: reading.charset.map(|charset| charset.declared.name()),
+        encoding: reading.encoding.map(Encoding::name),
         dropped: collected.dropped,
         unusable: collected.unusable,
         problem: problem.or(overlong),
@@ -165,7 +170,11 @@ fn read(
     match form {
         Form::Html | Form::Xhtml => read_html(page, form, window, http, collector),
         Form::Feed => read_feed(page, window, http, collector),
-        Form::Css => Reading { charset: Some(css::file(window, http, collector)), ..Reading::default() },
+        Form::Xml => read_prolog(&window, http, collector),
+        Form::Css => {
+            let charset = css::file(window, http, collector);
+            Reading { encoding: Some(charset.encoding()), ..Reading::default() }
+        }
         Form::Lines => read_lines(window, http, collector),
         Form::Other => Reading::default(),
     }
@@ -180,24 +189,34 @@ fn read_html(
 ) -> Reading {
     let of = if form == Form::Html { charset::of_html } else { charset::of_xml };
     let (charset, mark) = of(window.bytes(), http);
-    let mut html = Html::new(collector, charset, page.limits, page.forms);
     let dialect = if form == Form::Html { Dialect::Html } else { Dialect::Xml };
-    let overlong = markup::scan(&mut readable(window, charset, mark), dialect, &mut html);
+    let mut html = Html::new(collector, &charset, dialect, page.limits, page.forms);
+    let overlong = markup::scan(&mut readable(window, &charset, mark), dialect, &mut html);
     html.finish();
-    Reading { title: html.title, base: html.base, charset: Some(charset), overlong }
+    let Html { title, base, .. } = html;
+    Reading { title, base, encoding: Some(charset.encoding()), overlong }
 }
 
 fn read_feed(page: &Page<'_>, window: Window<'_>, http: Option<&str>, collector: &mut Collector) -> Reading {
     let (charset, mark) = charset::of_xml(window.bytes(), http);
-    let mut feed = Feed::new(collector, charset, page.limits);
-    let overlong = markup::scan(&mut readable(window, charset, mark), Dialect::Xml, &mut feed);
-    Reading { title: feed.title, base: None, charset: Some(charset), overlong }
+    let mut feed = Feed::new(collector, &charset, page.limits);
+    let overlong = markup::scan(&mut readable(window, &charset, mark), Dialect::Xml, &mut feed);
+    let title = feed.title;
+    Reading { title, base: None, encoding: Some(charset.encoding()), overlong }
+}
+
+/// The first window is enough for what comes before the first element.
+fn read_prolog(window: &Window<'_>, http: Option<&str>, collector: &mut Collector) -> Reading {
+    let (charset, mark) = charset::of_xml(window.bytes(), http);
+    let mut head = readable(Window::new(window.bytes()), &charset, mark);
+    markup::scan(&mut head, Dialect::Xml, &mut Prolog::new(collector, &charset));
+    Reading { encoding: Some(charset.encoding()), ..Reading::default() }
 }
 
 /// One URL a line.
 fn read_lines(window: Window<'_>, http: Option<&str>, collector: &mut Collector) -> Reading {
     let (charset, mark) = charset::of_xml(window.bytes(), http);
-    let mut window = readable(window, charset, mark);
+    let mut window = readable(window, &charset, mark);
     let mut overlong = false;
     loop {
         let (bytes, last) = (window.bytes(), window.is_last());
@@ -210,7 +229,7 @@ fn read_lines(window: Window<'_>, http: Option<&str>, collector: &mut Collector)
         }
         window.consume(consumed);
         if last {
-            return Reading { charset: Some(charset), overlong, ..Reading::default() };
+            return Reading { encoding: Some(charset.encoding()), overlong, ..Reading::default() };
         }
         if !window.extend() {
             overlong = true;
@@ -220,7 +239,7 @@ fn read_lines(window: Window<'_>, http: Option<&str>, collector: &mut Collector)
 }
 
 /// Without byte order mark, and in an encoding that can be scanned.
-fn readable<'w>(mut window: Window<'w>, charset: Charset, mark: usize) -> Window<'w> {
+fn readable<'w>(mut window: Window<'w>, charset: &Charset, mark: usize) -> Window<'w> {
     window.consume(mark);
     if !charset.needs_transcoding() {
         return window;

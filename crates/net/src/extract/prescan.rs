@@ -16,10 +16,18 @@ pub(super) fn html(head: &[u8]) -> Option<&'static Encoding> {
     if let Some(wide) = wide(head) {
         return Some(wide);
     }
-    // Most pages that declare nothing do not have the word, and need no closer look.
-    let has_word = [b"harset", b"HARSET"].iter().any(|word| memchr::memmem::find(head, *word).is_some());
-    let declared = if has_word { meta(head) } else { None };
+    // Pages that declare nothing do not have the word, and need no closer look.
+    let declared = if has_charset(head) { meta(head) } else { None };
     declared.or_else(|| declaration(head))
+}
+
+/// Whether `charset =` stands anywhere, in whatever letters: React writes `charSet`.
+fn has_charset(head: &[u8]) -> bool {
+    const WORD: &[u8] = b"charset";
+    memchr::memchr_iter(b'=', head).any(|at| {
+        let before = head[..at].trim_ascii_end();
+        before.len().checked_sub(WORD.len()).is_some_and(|from| before[from..].eq_ignore_ascii_case(WORD))
+    })
 }
 
 /// By its XML declaration.

@@ -15,6 +15,8 @@ pub(super) enum Form {
     Xhtml,
     /// A feed or a sitemap.
     Feed,
+    /// XML that means nothing to us but for the style sheet it is shown with.
+    Xml,
     Css,
     /// A sitemap that is a list of URLs, one a line.
     Lines,
@@ -36,18 +38,14 @@ pub(super) enum Promise {
     Other,
 }
 
-pub(super) fn promise(content_type: Option<&str>) -> Promise {
-    // Some forget the semicolon before the charset.
-    let essence =
-        content_type.unwrap_or_default().trim_start().split([';', ' ', '\t']).next().unwrap_or_default();
-    match essence.to_ascii_lowercase().as_str() {
+pub(super) fn promise(essence: &str) -> Promise {
+    match essence {
         "text/html" => Promise::Html,
         "application/xhtml+xml" | "image/svg+xml" => Promise::Xhtml,
         "application/xml" | "text/xml" => Promise::Xml,
         "text/css" => Promise::Css,
         "text/plain" => Promise::Text,
         ""
-        | "*/*"
         | "unknown/unknown"
         | "application/unknown"
         | "application/octet-stream"
@@ -57,7 +55,6 @@ pub(super) fn promise(content_type: Option<&str>) -> Promise {
         | "application/x-download"
         | "application/force-download" => Promise::Nothing,
         other if other.ends_with("+xml") => Promise::Xml,
-        other if !other.contains('/') => Promise::Nothing,
         _ => Promise::Other,
     }
 }
@@ -81,7 +78,7 @@ pub(super) fn form(promise: Promise, head: &[u8], page: &Page<'_>) -> Form {
         Promise::Html => Form::Html,
         Promise::Xhtml => Form::Xhtml,
         Promise::Xml if is_marked_up => Form::Xhtml,
-        Promise::Xml => Form::Other,
+        Promise::Xml => Form::Xml,
         Promise::Text | Promise::Nothing if is_list_of_urls(head, page) => Form::Lines,
         Promise::Nothing if first.is_some_and(is_html_element) || begins_with_doctype(head) => Form::Html,
         Promise::Text | Promise::Nothing => Form::Other,

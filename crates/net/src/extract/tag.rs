@@ -7,7 +7,8 @@ const ATTRIBUTES_MAX: usize = 256;
 
 pub(super) struct Tag<'a> {
     pub(super) name: &'a [u8],
-    pub(super) self_closing: bool,
+    /// It is part of an SVG drawing or a formula.
+    pub(super) is_foreign: bool,
     bytes: &'a [u8],
     attributes: &'a [Attribute],
 }
@@ -21,11 +22,11 @@ pub(super) struct Attribute {
 impl<'a> Tag<'a> {
     pub(super) fn new(
         name: &'a [u8],
-        self_closing: bool,
+        is_foreign: bool,
         bytes: &'a [u8],
         attributes: &'a [Attribute],
     ) -> Tag<'a> {
-        Tag { name, self_closing, bytes, attributes }
+        Tag { name, is_foreign, bytes, attributes }
     }
 
     /// The first attribute of that name (in lower case), as written.
@@ -45,9 +46,11 @@ pub(super) fn tag_end(
     let name_end = until(bytes, at, |byte| is_space(byte) || matches!(byte, b'/' | b'>'))?;
     let mut at = name_end;
     loop {
+        // A slash at the end of a value without quotes is part of the value.
+        let from = at;
         at = until(bytes, at, |byte| !is_space(byte) && byte != b'/')?;
         if bytes[at] == b'>' {
-            return Some((name_end, at + 1, bytes[at - 1] == b'/'));
+            return Some((name_end, at + 1, at > from && bytes[at - 1] == b'/'));
         }
         let name_from = at;
         at = until(bytes, at + 1, |byte| is_space(byte) || matches!(byte, b'/' | b'>' | b'='))?;

@@ -3,6 +3,7 @@
 use policy::model::LinkKind;
 
 use super::tag::is_space;
+use crate::content_type::unquoted;
 
 /// Candidates read from one `srcset`.
 const SRCSET_MAX: usize = 64;
@@ -122,22 +123,6 @@ fn relation(parameters: &str) -> &str {
         }
     }
     ""
-}
-
-/// Where the mark first stands outside of quoted strings; the end if it does not.
-fn unquoted(mark: u8, text: &str) -> usize {
-    let (mut quoted, mut escaped) = (false, false);
-    let end = text.bytes().position(|byte| {
-        if escaped {
-            escaped = false;
-        } else if quoted && byte == b'\\' {
-            escaped = true;
-        } else if byte == b'"' {
-            quoted = !quoted;
-        }
-        byte == mark && !quoted
-    });
-    end.unwrap_or(text.len())
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ fn encoding_of(content_type: &str, body: &[u8]) -> &'static str {
 
 #[test]
 fn a10_the_encoding_is_found() {
-    let table: [(&str, &[u8], &str); 14] = [
+    let table: [(&str, &[u8], &str); 21] = [
         ("text/html", b"<p>", "windows-1252"),
         ("text/html", "<p>é".as_bytes(), "UTF-8"),
         ("text/html", b"<p>\xE9", "windows-1252"),
@@ -23,6 +23,13 @@ fn a10_the_encoding_is_found() {
         ("text/xml", b"<?xml version='1.0' encoding='iso-8859-2'?><rss>", "ISO-8859-2"),
         ("text/xml", b"<?xml version='1.0'?><rss>", "UTF-8"),
         ("text/html", b"<?xml encoding='koi8-r'?><meta charset=utf-8>", "UTF-8"),
+        ("text/html", b"<meta charSet=koi8-r>", "KOI8-R"),
+        ("text/html", b"<META cHARset = koi8-r>", "KOI8-R"),
+        ("text/html", b"<meta http-equiv=Content-Type content='text/html; cHaRsEt=koi8-r'>", "KOI8-R"),
+        ("text/html, text/html; charset=koi8-r", b"<p>", "KOI8-R"),
+        ("text/html; charset=koi8-r, text/html", b"<p>", "KOI8-R"),
+        ("text/html; charset=koi8-r, text/html; charset=gbk", b"<p>", "GBK"),
+        ("text/html charset=koi8-r", b"<p>", "KOI8-R"),
     ];
     for (content_type, body, expected) in table {
         assert_eq!(
@@ -32,6 +39,22 @@ fn a10_the_encoding_is_found() {
             String::from_utf8_lossy(body)
         );
     }
+}
+
+/// Of a page that declares nothing and begins with more ASCII than is looked at, every piece is UTF-8 as long as all before it were.
+#[test]
+fn a10_an_encoding_that_shows_late_is_found() {
+    let ascii = "<p>all ASCII</p>\n".repeat(5000);
+    let page = |tail: &[u8]| Reading::new("http://a.no/", "text/html").of([ascii.as_bytes(), tail].concat());
+    let found = page("<a href='/é?ü'>blåbær</a><a href='/b'>MANHÃ</a>".as_bytes());
+    assert_eq!(shown(&found), ["Link http://a.no/%C3%A9?%C3%BC \"blåbær\"", "Link http://a.no/b \"MANHÃ\""]);
+    assert_eq!(found.encoding, Some("UTF-8"));
+    let found = page(b"<a href='/\xE9?\xFC'>bl\xE5b\xE6r</a><a href='/b'>\xC3\xA9</a>");
+    assert_eq!(shown(&found), ["Link http://a.no/%C3%A9?%FC \"blåbær\"", "Link http://a.no/b \"Ã©\""]);
+    assert_eq!(found.encoding, Some("windows-1252"));
+    let found = page(b"<a href='/b'>MANH\xC3</a>");
+    assert_eq!(shown(&found), ["Link http://a.no/b \"MANHÃ\""], "half a character of UTF-8 is none");
+    assert_eq!(page(b"<a href='/b'>b</a>").encoding, Some("windows-1252"));
 }
 
 #[test]

@@ -72,6 +72,14 @@ fn a11_pages_without_end() {
         "<b a=\">",
         "<img srcset='x,",
         "</script",
+        "<iframe srcdoc='",
+        "<iframe srcdoc=\"<iframe srcdoc='x'>\">",
+        "<svg><g>",
+        "<svg><foreignObject>",
+        "<a xml:base=x>",
+        "<?xml-stylesheet ",
+        "<?",
+        "<template>",
         "é",
         " ",
         "\n",
@@ -95,6 +103,24 @@ fn a11_pages_without_end() {
         let found = endless("http://a.no/first\n", piece, "text/plain");
         assert_eq!(found.links[0].url.as_str(), "http://a.no/first", "{piece:?}");
     }
+}
+
+/// Documents within documents are read so deep and no deeper, and parts with their own base so many and no more.
+#[test]
+fn a11_documents_and_bases_without_end() {
+    let mut page = "<a href=deepest>".to_owned();
+    for depth in (0..12).rev() {
+        let quoted = page.replace('&', "&amp;").replace('"', "&quot;");
+        page = format!("<a href={depth}>t</a><iframe srcdoc=\"{quoted}\"></iframe>");
+    }
+    let found: Vec<String> = html(page).links.iter().map(|link| link.url.path().to_owned()).collect();
+    assert_eq!(found, ["/dir/0", "/dir/1", "/dir/2", "/dir/3"]);
+    let nested = format!("<feed>{}<link href='x'/>", "<entry xml:base='b/'>".repeat(5000));
+    let found = Reading::new("http://a.no/", "text/xml").of(nested);
+    assert_eq!(found.links.len() + usize::try_from(found.unusable).unwrap(), 1);
+    let beside = format!("<feed>{}</feed>", "<entry xml:base='/b/'><link href='x'/></entry>".repeat(5000));
+    let found = Reading::new("http://a.no/", "text/xml").of(beside);
+    assert_eq!(shown(&found), ["Link http://a.no/b/x", "Link http://a.no/x"]);
 }
 
 #[test]
@@ -146,8 +172,9 @@ fn a11_broken_markup_gives_what_a_browser_would_see() {
 fn a11_no_link_is_lost_between_windows() {
     const WINDOW: usize = 64 << 10;
     let html = "<!-- <a href=no> --><title>A &amp; B</title><a class='>' href=\"x?a&amp;b\">te<b>x</b>t</a><!doctype x>\
-        <style>@import 'y'; p{b:url(z)}</style><script>'</a><a href=no>'</script ><svg><![CDATA[<a href=no>]]></svg><img src=i />";
-    let feed = "<rss><!-- <link>no</link> --><item><title>T<![CDATA[<&]]></title><link> /x </link><enclosure url='/e'/></item></rss>";
+        <style>@import 'y'; p{b:url(z)}</style><script>'</a><a href=no>'</script ><svg><![CDATA[<a href=no>]]><style>p{b:url(s)}</style></svg><img src=i />\
+        <iframe srcdoc='<a href=f>g</a>'></iframe>";
+    let feed = "<rss><?xml-stylesheet href='s'?><!-- <link>no</link> --><item><title>T<![CDATA[<&]]></title><link> /x </link><enclosure url='/e'/></item></rss>";
     let list = "http://a.no/1\nhttp://a.no/2\r\nhttp://a.no/3";
     // What it begins with says what it is, and stays in the first window.
     for (content_type, lead, body) in [
@@ -216,6 +243,15 @@ fn markup() -> impl Strategy<Value = String> {
         "=",
         "<![CDATA[",
         "]]>",
+        "<iframe srcdoc='",
+        "<foreignObject>",
+        "</foreignObject>",
+        "<a xlink:href=",
+        "<p xml:base=",
+        "</p>",
+        "<template>",
+        "<?xml-stylesheet href='",
+        "?>",
         "<loc>",
         "</loc>",
         "<item>",

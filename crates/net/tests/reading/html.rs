@@ -17,6 +17,7 @@ fn a10_elements_and_their_kinds() {
         <a name="x">t</a>                           =>
         <a href="">t</a><a href="#x">t</a>          =>
         <a href="//b.no">b</a>                      => Link http://b.no/ "b"
+        <a href="///b.no/x">b</a>                   => Link http://b.no/x "b"
         <area href="x" alt="the  area">             => Link http://a.no/dir/x "the area"
         <link rel=stylesheet href=x>                => Requisite http://a.no/dir/x
         <link rel="shortcut icon" href=x>           => Requisite http://a.no/dir/x
@@ -26,10 +27,27 @@ fn a10_elements_and_their_kinds() {
         <img src=x alt=a>                           => Requisite http://a.no/dir/x
         <img src=x srcset="x 1x, y 2x">             => Requisite http://a.no/dir/x; Requisite http://a.no/dir/y
         <img data-src=x>                            => Requisite http://a.no/dir/x
+        <img data-original=x data-lazy-src=y>       => Requisite http://a.no/dir/x; Requisite http://a.no/dir/y
+        <img data-lazy-srcset="x 1x, y 2x">         => Requisite http://a.no/dir/x; Requisite http://a.no/dir/y
+        <amp-img src=x srcset="y 2x"></amp-img>     => Requisite http://a.no/dir/x; Requisite http://a.no/dir/y
+        <image src=x srcset="y 2x">                 => Requisite http://a.no/dir/x; Requisite http://a.no/dir/y
+        <image href=x xlink:href=y>                 =>
+        <svg><image src=x></svg>                    =>
+        <meta property="og:image" content="x">      => Requisite http://a.no/dir/x
+        <meta name="twitter:image" content="x">     => Requisite http://a.no/dir/x
+        <meta property=og:image:secure_url content=x><meta name=Twitter:Image:Src content=y> => Requisite http://a.no/dir/x; Requisite http://a.no/dir/y
+        <meta property="og:image:width" content="9"><meta property="og:url" content="x"> =>
         <picture><source srcset="x 1x"><img src=y></picture> => Requisite http://a.no/dir/x; Requisite http://a.no/dir/y
         <script src=x></script>                     => Requisite http://a.no/dir/x
         <script>"<a href=x>"</script>               =>
         <iframe src=x><a href=y></iframe>           => Requisite http://a.no/dir/x
+        <iframe data-lazy-src=x></iframe>           => Requisite http://a.no/dir/x
+        <iframe srcdoc="<a href='x'>t</a><img src=&quot;y&quot;>"></iframe> => Link http://a.no/dir/x "t"; Requisite http://a.no/dir/y
+        <iframe srcdoc="<base href=/b/><a href=x>t</a>"></iframe><a href=x>u</a> => Link http://a.no/b/x "t"; Link http://a.no/dir/x "u"
+        <base href=/c/><iframe srcdoc="<a href=x>t</a><base href=b/>"></iframe> => Link http://a.no/c/b/x "t"
+        <iframe srcdoc="<iframe srcdoc='<a href=x>t</a>'></iframe><a href=y>u</a>"></iframe> => Link http://a.no/dir/x "t"; Link http://a.no/dir/y "u"
+        <iframe srcdoc="<meta http-equiv=refresh content='0;url=x'>"></iframe> => Requisite http://a.no/dir/x
+        <iframe srcdoc="<style>@import 'x"></iframe><a href=y>t</a> => Requisite http://a.no/dir/x; Link http://a.no/dir/y "t"
         <frameset><frame src=x></frameset>          => Requisite http://a.no/dir/x
         <video src=x poster=y><track src=z></video> => Requisite http://a.no/dir/x; Requisite http://a.no/dir/y; Requisite http://a.no/dir/z
         <audio src=x></audio><embed src=y>          => Requisite http://a.no/dir/x; Requisite http://a.no/dir/y
@@ -38,6 +56,26 @@ fn a10_elements_and_their_kinds() {
         <body background=x><td background=y>        => Requisite http://a.no/dir/x; Requisite http://a.no/dir/y
         <svg><use xlink:href="x#i"/><image href=y /></svg> => Requisite http://a.no/dir/x; Requisite http://a.no/dir/y
         <svg><style/><title/><a href=x></a></svg>   => Link http://a.no/dir/x
+        <svg><a xlink:href=x>t</a></svg>            => Link http://a.no/dir/x "t"
+        <svg><a href=x xlink:href=y>t</a></svg>     => Link http://a.no/dir/x "t"
+        <a xlink:href=x>t</a>                       =>
+        <svg><script xlink:href=x /><script href=y></script></svg> => Requisite http://a.no/dir/x; Requisite http://a.no/dir/y
+        <svg><script src=x></script></svg><script href=y></script> =>
+        <svg><style>a{b:url(x)}</style></svg>       => Requisite http://a.no/dir/x
+        <svg><style><![CDATA[a{b:url(x?a&b)}]]></style></svg> => Requisite http://a.no/dir/x?a&b
+        <svg><style>a{b:url(x?a&amp;b)}</style></svg> => Requisite http://a.no/dir/x?a&b
+        <svg><style>a{b:url(x)}</svg><a href=y>t</a> => Requisite http://a.no/dir/x; Link http://a.no/dir/y "t"
+        <svg><style>a{b:url(x)}<div><a href=y>t</a> => Requisite http://a.no/dir/x; Link http://a.no/dir/y "t"
+        <svg><script>x</svg><a href=y>t</a>         => Link http://a.no/dir/y "t"
+        <svg><title>x</svg><a href=y>t</a>          => Link http://a.no/dir/y "t"
+        <svg><g></svg><script>"<a href=x>"</script> =>
+        <svg><p><script>"<a href=x>"</script>       =>
+        <p><svg></p><script>"<a href=x>"</script>   =>
+        <a href=y><svg></a><script>"<a href=x>"</script> => Link http://a.no/dir/y
+        <svg><foreignObject><script>"<a href=x>"</script></foreignObject></svg> =>
+        <svg><foreignObject><a xlink:href=x></a></foreignObject><a xlink:href=y>t</a></svg> => Link http://a.no/dir/y "t"
+        <math><mi><script>"<a href=x>"</script></mi></math> =>
+        <svg></path><a xlink:href=x>t</a></svg>     => Link http://a.no/dir/x "t"
         <meta http-equiv=Refresh content="0; url=x"> => Redirect http://a.no/dir/x
         <meta http-equiv=refresh content="30">      =>
         <meta name=refresh content="0; url=x">      =>
@@ -52,6 +90,8 @@ fn a10_elements_and_their_kinds() {
         <p style="background:url(x)">               => Requisite http://a.no/dir/x
         <p style='background:url(&quot;x&quot;)'>   => Requisite http://a.no/dir/x
         <style>@import "x"; p{background:url(y)}</style> => Requisite http://a.no/dir/x; Requisite http://a.no/dir/y
+        <style>p{background:url(yyyyyyyyyy)}        => Requisite http://a.no/dir/yyyyyyyyyy
+        <style>p{background:url(yyyyyyyyyy)</styl   => Requisite http://a.no/dir/yyyyyyyyyy
         <a href="javascript:x()"><a href="mailto:a@b"><a href="tel:1"><img src="data:,x"> =>
         <a href="x" rel="nofollow">t</a>            => Link http://a.no/dir/x "t"
         <a ping="x">t</a>                           =>"##;
@@ -74,6 +114,13 @@ fn a10_anchor_text_is_what_a_reader_sees() {
         <a href=x>to the end                         => to the end
         <a href=x></a><a href=x>second</a><a href=x>third</a> => second
         <a href=x>1 < 2</a>                          => 1 < 2
+        <a href=x>before<style>p{}</style> after</a> => before after
+        <a href=x><style>p{}</style>after            => after
+        <a href=x>1<title>2</title>3</a>             => 13
+        <a href=x><svg><style>p{}</style><script>s</script><path d=x /></svg>after</a> => after
+        <a href=x><svg><title>an icon</title><path d=x /></svg></a> => an icon
+        <a href=x><svg><title>an icon</title></svg>text</a> => text
+        <a href=x>to the <                           => to the <
         <a href=x><!-- hidden -->shown</a>           => shown"#;
     for line in lines(table) {
         let (body, expected) = line.split_once("=>").unwrap();
@@ -82,6 +129,19 @@ fn a10_anchor_text_is_what_a_reader_sees() {
     }
     let long = html(format!("<a href=x>{}</a>", "é".repeat(1000)));
     assert_eq!(long.links[0].anchor, "é".repeat(128));
+    // What is read of the page for an anchor ends after 1,024 bytes, wherever that is.
+    for blanks in 1010..1030 {
+        for (charset, tail) in
+            [("utf-8", "é€é€é€é€é€é€".as_bytes()), ("shift_jis", b"\x93\xFA\x96\x7B".repeat(9).as_slice())]
+        {
+            let page = Reading::new("http://a.no/", &format!("text/html;charset={charset}"));
+            let body = [b"<a href=x>a", " ".repeat(blanks).as_bytes(), tail, b"</a>"].concat();
+            let anchor = page.of(body).links[0].anchor.clone();
+            assert!(!anchor.contains(char::REPLACEMENT_CHARACTER), "{charset} {blanks}: {anchor}");
+        }
+        let anchor = html(format!("<a href=x>a{}&eacute;&eacute;&eacute;</a>", " ".repeat(blanks)));
+        assert!(!anchor.links[0].anchor.contains('&'), "{blanks}: {}", anchor.links[0].anchor);
+    }
     let mut without = Reading::new("http://a.no/", "text/html");
     without.limits.anchor_bytes_max = 0;
     assert_eq!(without.of("<a href=x>text</a>").links[0].anchor, "");
@@ -97,7 +157,12 @@ fn a10_a_base_holds_for_the_whole_page() {
         <base href=""><a href=x>                      => http://a.no/dir/x
         <base href="//test:test"><a href=x>           => http://a.no/dir/x
         <base href="javascript:1"><a href=x>          => http://a.no/dir/x
-        <base href=b><a href=x>                       => http://a.no/dir/x"#;
+        <base href=b><a href=x>                       => http://a.no/dir/x
+        <template><base href=/b/></template><a href=x> => http://a.no/dir/x
+        <template><template></template><base href=/b/></template><base href=/c/><a href=x> => http://a.no/c/x
+        <svg><base href=/b/></svg><a href=x>          => http://a.no/dir/x
+        <svg><base href=/b/ /></svg><base href=/c/><a href=x> => http://a.no/c/x
+        <svg><foreignObject><base href=/b/></foreignObject></svg><a href=x> => http://a.no/b/x"#;
     for line in lines(table) {
         let (body, expected) = line.split_once("=>").unwrap();
         assert_eq!(html(body).links[0].url.as_str(), expected.trim(), "{body}");
@@ -133,6 +198,9 @@ fn a10_links_beyond_the_limit_and_useless_ones_are_counted() {
 fn a10_the_title_is_read() {
     let table = r#"
         <title> A\n &amp; B </title><svg><title>C</title></svg> => A & B
+        <template><title>A</title></template><title>B</title>   => B
+        <svg><title>A</title></svg><title>B</title>             => B
+        <title>never closed</titl                               => never closed</titl
         <title><a href=x></title>                               => <a href=x>"#;
     for line in lines(table) {
         let (body, expected) = line.split_once("=>").unwrap();
@@ -199,6 +267,71 @@ fn a10_a_refresh_is_read_by_the_standard() {
     }
 }
 
+/// XML of any kind: the style sheet it is shown with, and elements with a base of their own.
+#[test]
+fn a10_xml_names_its_style_sheet_and_its_bases() {
+    let table = r#"
+        <?xml-stylesheet type="text/xsl" href="s.xsl?a&amp;b"?><other/>   => Requisite http://a.no/dir/s.xsl?a&b
+        <?xml version="1.0"?><?xml-stylesheet href='s.css'?><?xml-stylesheet href="t.css" ?><other/> => Requisite http://a.no/dir/s.css; Requisite http://a.no/dir/t.css
+        <other/><?xml-stylesheet href="s.css"?>                           =>
+        <?xml-stylesheets href="s.css"?><?xml-stylesheet?><other/>        =>
+        <!-- <?xml-stylesheet href="s.css"?> --><other/>                  =>
+        <?xml-stylesheet href="s.xsl"?><urlset><loc>/1</loc></urlset>     => Requisite http://a.no/dir/s.xsl; Link http://a.no/1
+        <?xml-stylesheet href="s.css"?><svg><a xlink:href="x">t</a></svg> => Requisite http://a.no/dir/s.css; Link http://a.no/dir/x "t"
+        <feed xml:base="/b/"><entry><link href="1"/></entry></feed>       => Link http://a.no/b/1
+        <feed xml:base="/b/"><entry xml:base="c/"><link href="1"/></entry><entry><link href="2"/></entry></feed> => Link http://a.no/b/c/1; Link http://a.no/b/2
+        <feed><entry xml:base="/b/"><link href="1"/></entry><entry><link href="2"/></entry></feed> => Link http://a.no/b/1; Link http://a.no/dir/2
+        <feed><entry xml:base="/b/"><br><link href="1"/></entry><link href="2"/></feed> => Link http://a.no/b/1; Link http://a.no/dir/2
+        <feed><entry xml:base="javascript:"><link href="1"/></entry></feed> => Link http://a.no/dir/1
+        <feed><link href="1" xml:base="/b/"/><link href="2"/></feed>      => Link http://a.no/b/1; Link http://a.no/dir/2
+        <html><p xml:base="/b/"><a href="x">t</a></p><a href="x">u</a></html> => Link http://a.no/b/x "t"; Link http://a.no/dir/x "u"
+        <html><base href="/c/"/><p xml:base="b/"><a href="x">t</a></p></html> => Link http://a.no/c/b/x "t"
+        <svg xml:base="/b/"><image xlink:href="x"/><script xlink:href="y"/></svg> => Requisite http://a.no/b/x; Requisite http://a.no/b/y
+        <html><a href="x"/>text<a href="y">u</a></html>                   => Link http://a.no/dir/x; Link http://a.no/dir/y "u"
+        <html><template/><base href="/b/"/><a href="x">t</a></html>       => Link http://a.no/b/x "t"
+        <html><style>p{b:url(x?a&amp;b)}</style><a href="y"><script>s</script>t</a></html> => Requisite http://a.no/dir/x?a&b; Link http://a.no/dir/y "t""#;
+    let page = Reading::new("http://a.no/dir/page", "application/xml");
+    for line in lines(table) {
+        let (body, expected) = line.split_once("=>").unwrap();
+        assert_eq!(shown(&page.of(body.trim())).join("; "), expected.trim(), "{body}");
+    }
+    assert_eq!(
+        shown(&html("<?xml-stylesheet href=s.css?><p xml:base=/b/><a href=x>t</a>")),
+        ["Link http://a.no/dir/x \"t\""]
+    );
+}
+
+/// A style that is too long is read up to its last whole rule: half a URL is none.
+#[test]
+fn a10_a_style_that_is_cut_names_no_half_urls() {
+    let rule = "p{b:url(/0123456789)}\n";
+    let css = rule.repeat((9 << 20) / rule.len());
+    for (content_type, body) in [("text/css", css.clone()), ("text/html", format!("<style>{css}</style>"))] {
+        let found = Reading::new("http://a.no/", content_type).of(body);
+        assert_eq!(shown(&found), ["Requisite http://a.no/0123456789"], "{content_type}");
+    }
+}
+
+#[test]
+fn a10_links_with_users_are_no_links_of_the_index() {
+    let table = "
+        http://u@a.no/  | user
+        //u@a.no/       | user
+        ///u:p@a.no/    | user
+        \\\\u@a.no/     | user
+        http:\\\\u@a.no  | user
+        /u@a.no/        | none
+        u@a.no          | none
+        http://a.no/@b  | none
+        x?//u@b         | none";
+    for line in lines(table) {
+        let (href, expected) = line.split_once('|').unwrap();
+        let found = html(format!("<a href='{}'>t</a>", href.trim()));
+        assert_eq!(found.links[0].is_indexed(), expected.trim() == "none", "{href}");
+    }
+    assert!(html("<svg><a xlink:href=x>t</a></svg>").links[0].is_indexed());
+}
+
 #[test]
 fn a10_style_sheets() {
     let table = r#"
@@ -244,6 +377,14 @@ fn a10_a_body_is_taken_for_what_it_is() {
         -                        => plain <a href=x> => 0
         image/png                => <html><a href=x> => 0
         application/json         => <html><a href=x> => 0
+        text/html, text/html; charset=utf-8 => <p><a href=x> => 1
+        text/html;charset=a, text/html => <p><a href=x> => 1
+        image/png, text/html     => <p><a href=x> => 1
+        text/html, */*           => <p><a href=x> => 1
+        text/html, image/png     => <p><a href=x> => 0
+        text/html, nonsense      => <p><a href=x> => 1
+        text/html;a=\", image/png\" => <p><a href=x> => 1
+        application/xml          => <?xml-stylesheet href='x' type='text/xsl'?><other/> => 1
         text/html                => <?xml version='1.0'?><rss><link>http://b.no/</link></rss> => 1";
     for line in lines(table) {
         let [content_type, body, count] = line.split("=>").map(str::trim).collect::<Vec<_>>()[..] else {

@@ -10,8 +10,12 @@ const DELAY_SECONDS_MAX: f64 = 86_400.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Line<'a> {
     Agent(&'a [u8]),
-    Rule { allows: bool, path: &'a [u8] },
-    CrawlDelay(Span),
+    Rule {
+        allows: bool,
+        path: &'a [u8],
+    },
+    /// None if it is no time.
+    CrawlDelay(Option<Span>),
     Sitemap(&'a [u8]),
 }
 
@@ -93,7 +97,7 @@ fn known<'a>(key: &[u8], value: &'a [u8]) -> Option<Line<'a>> {
         path if is(&DISALLOW) => Some(Line::Rule { allows: false, path }),
         path if is(&[b"allow"]) => Some(Line::Rule { allows: true, path }),
         name if is(&AGENT) => Some(Line::Agent(name)),
-        seconds if is(&DELAY) => delay(seconds).map(Line::CrawlDelay),
+        seconds if is(&DELAY) => Some(Line::CrawlDelay(delay(seconds))),
         url if is(&SITEMAP) && !url.is_empty() => Some(Line::Sitemap(url)),
         _ => None,
     }

@@ -8,8 +8,11 @@
 //! is a plain search per piece and linear, whatever the file. Files as they are in the wild are forgiven: byte order marks, UTF-16,
 //! any line end, the usual misspellings, a missing colon.
 //!
-//! The crate `texting_robots` (0.2.2) does not serve: it cannot say which line decided, ends a run of agents at a crawl-delay, takes
-//! `Skurd/1.0` for another agent than `Skurd` and `%61` for another letter than `a`, reads no UTF-16, and rests on nom 7 and bstr 0.2.
+//! A rule ends a run of agents, and so does a crawl-delay, as Protego has it. RFC 9309 (2.2.4) would have the second agent of
+//! `User-agent: *`, `Crawl-delay: 10`, `User-agent: BadBot`, `Disallow: /` speak for everybody, and nobody who writes this means it.
+//!
+//! The crate `texting_robots` (0.2.2) does not serve: it cannot say which line decided, takes `Skurd/1.0` for another agent than
+//! `Skurd` and `%61` for another letter than `a`, reads no UTF-16, and rests on nom 7 and bstr 0.2.
 
 mod line;
 mod pattern;
@@ -141,7 +144,7 @@ struct Groups {
     sitemaps: Vec<String>,
 }
 
-/// Whom the rules that follow are for. Only a rule ends a run of agents: other lines must not interfere (2.2.4).
+/// Whom the rules that follow are for. A rule or a crawl-delay ends a run of agents: other lines must not interfere (2.2.4).
 #[derive(Debug, Default)]
 struct Run {
     own: bool,
@@ -161,7 +164,10 @@ impl Groups {
                     run.ended = true;
                     groups.rule(&run, allows, path, number, whole);
                 }
-                Line::CrawlDelay(delay) => groups.delay(&run, delay.min(CRAWL_DELAY_MAX)),
+                Line::CrawlDelay(delay) => {
+                    run.ended = true;
+                    groups.delay(&run, delay.map(|delay| delay.min(CRAWL_DELAY_MAX)));
+                }
                 Line::Sitemap(url) => {
                     if seen.insert(url) {
                         groups.sitemaps.push(String::from_utf8_lossy(url).into_owned());
@@ -199,10 +205,9 @@ impl Groups {
         }
     }
 
-    /// For the agents named so far in the run: a delay often stands alone, and the next agent has nothing to do with it.
-    fn delay(&mut self, run: &Run, delay: Span) {
+    fn delay(&mut self, run: &Run, delay: Option<Span>) {
         for group in self.of(run) {
-            group.crawl_delay = group.crawl_delay.max(Some(delay));
+            group.crawl_delay = group.crawl_delay.max(delay);
         }
     }
 }

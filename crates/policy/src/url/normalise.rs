@@ -5,6 +5,8 @@
 //! place in a queue key or a WARC file name; one trailing dot of the host goes, because `example.no.` is the
 //! server of `example.no` and must not get a second politeness slot; and session ids go where configured.
 
+use std::borrow::Cow;
+
 use ::url::{ParseError, Url};
 
 use super::{CrawlUrl, Scheme, UrlRefusal, trap};
@@ -72,7 +74,20 @@ pub fn normalise(raw: &str, base: Option<&CrawlUrl>, rules: &UrlRules) -> Result
 
 /// Normalises one of the many links of a page.
 pub fn normalise_against(raw: &str, base: &Base, rules: &UrlRules) -> Result<CrawlUrl, UrlRefusal> {
-    finish(bounded(raw).and_then(|raw| Ok(base.0.join(raw)?))?, rules)
+    finish(bounded(raw).and_then(|raw| Ok(base.0.join(&with_two_slashes(raw))?))?, rules)
+}
+
+/// `///host/x` is `//host/x`: before a host any number of slashes counts as two, backslashes and what is skipped among them included
+/// (WHATWG, "special authority ignore slashes state"). The crate `url` forgets that for links without a scheme.
+fn with_two_slashes(raw: &str) -> Cow<'_, str> {
+    let text = raw.trim_start_matches(|c: char| c <= ' ');
+    if !text.starts_with(['/', '\\']) {
+        return raw.into();
+    }
+    let is_skipped = |c: char| matches!(c, '/' | '\\' | '\t' | '\n' | '\r');
+    let rest = text.trim_start_matches(is_skipped);
+    let slashes = text[..text.len() - rest.len()].matches(['/', '\\']).count();
+    if slashes > 2 { format!("//{rest}").into() } else { raw.into() }
 }
 
 fn bounded(raw: &str) -> Result<&str, UrlRefusal> {

@@ -117,6 +117,12 @@ fn a3_groups_are_found_by_product_token_and_merged() {
         User-agent: skurd;User-agent: *;Disallow: /a                | other   | /a   | denied by 3
         User-agent: skurd;Sitemap: /s;User-agent: b;Disallow: /a    | skurd   | /a   | denied by 4
         User-agent: skurd;Disallow:;User-agent: b;Disallow: /a      | skurd   | /a   | allowed
+        User-agent: *;Crawl-delay: 10;User-agent: b;Disallow: /     | skurd   | /a   | allowed
+        User-agent: *;Crawl-delay: soon;User-agent: b;Disallow: /   | skurd   | /a   | allowed
+        User-agent: *;Crawl-delay: 10;User-agent: b;Disallow: /     | b       | /a   | denied by 4
+        User-agent: *;Crawl-delay: 10;Disallow: /a                  | skurd   | /a   | denied by 3
+        User-agent: b;User-agent: *;Crawl-delay: 10;Disallow: /a    | skurd   | /a   | denied by 4
+        User-agent: *;Request-rate: 1/1m;User-agent: b;Disallow: /  | skurd   | /a   | denied by 4
         User-agent: skurd;;;Disallow: /a                            | skurd   | /a   | denied by 4
         User-agent: skurd                                           | skurd   | /a   | allowed
         Disallow: /a                                                | skurd   | /a   | allowed
@@ -177,7 +183,8 @@ fn a3_crawl_delay_and_sitemaps() {
     assert_eq!(Robots::parse(text.as_bytes(), "skurd").sitemaps(), ["https://a.no/1", "/2"]);
 }
 
-/// Files of crawler-commons, where they are at hand; what is expected was read out of them by eye and RFC 9309.
+/// Files of crawler-commons, where they are at hand; what is expected was read out of them by eye and RFC 9309, but that a crawl-delay
+/// ends a run of agents.
 #[test]
 fn a3_agrees_with_the_files_of_crawler_commons() {
     let dir = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/robots-crawler-commons"));
@@ -203,7 +210,7 @@ fn a3_agrees_with_the_files_of_crawler_commons() {
         rfc9309-example-rule-group-merging    | BazBot     | /foo                        | yes
         rfc9309-example-rule-group-merging    | BazBot     | /baz                        | no
         rfc9309-example-rule-group-merging    | other      | /baz                        | yes
-        crawl-delay-group-merging             | mybot      | /private/                   | no
+        crawl-delay-group-merging             | mybot      | /private/                   | yes
         crawl-delay-group-merging             | yourbot    | /private/                   | no
         crawl-delay-group-merging             | yourbot    | /login/                     | no
         crawl-delay-group-merging             | mybot      | /login/                     | yes

@@ -77,18 +77,13 @@ impl Record<'_> {
     }
 }
 
-fn media_type(head: &Head) -> String {
-    let value = head.header("content-type").unwrap_or_default();
-    value.trim_start().split([';', ' ', '\t']).next().unwrap_or_default().to_ascii_lowercase()
-}
-
 fn says_html(head: &Head) -> bool {
-    HTML.contains(&media_type(head).as_str())
+    HTML.contains(&head.content_type().essence.as_str())
 }
 
 /// HTML, or nothing at all: then its content has to tell.
 fn may_be_html(head: &Head) -> bool {
-    says_html(head) || !media_type(head).contains('/')
+    says_html(head) || head.content_type().essence.is_empty()
 }
 
 /// Reads the head of an answer, and what was read beyond it; none if there is none.

@@ -79,10 +79,7 @@ fn read(file: Take<File>, mime: Option<&str>) -> io::Result<(Kind, Box<dyn Read>
     let Some(parsed) = parse(&bytes) else {
         return Ok((Kind::File, Box::new(block.take(CONTENT_BYTES_MAX))));
     };
-    let charset = parsed.head.header("content-type").and_then(|value| {
-        let (_, charset) = value.split_once("charset=")?;
-        Some(charset.trim_matches(['"', '\'', ' ']).to_owned())
-    });
+    let charset = parsed.head.content_type().charset;
     let body: Box<dyn Read> = match parsed.layout {
         Layout::Chunked => Box::new(Dechunk::new(block)),
         _ => Box::new(block),
