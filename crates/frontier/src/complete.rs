@@ -29,7 +29,7 @@ use crate::links::Page;
 use crate::ports::{CaptureKey, Fetch, FileEnd, Order, Report};
 use crate::schema::{
     BLACKLIST, BLACKLIST_ENDS, CAPTURES, COOKIES, Capture, ErrorKind, FILES, GROUPS, HOSTS, Host, LEASES,
-    UrlState,
+    UrlState, surt_in_key,
 };
 
 /// A finished order.
@@ -139,8 +139,8 @@ impl Desk<'_> {
     async fn was_committed(&self, harvests: &[Harvest<'_>]) -> Result<bool> {
         for Harvest { order, captures, .. } in harvests {
             if let Some((key, capture)) = captures.first() {
-                let stored =
-                    CAPTURES.get(self.tx, (&order.collection, &key.surt, key.time.0, capture.offset)).await?;
+                let key = (order.collection.as_str(), surt_in_key(&key.surt), key.time.0, capture.offset);
+                let stored = CAPTURES.get(self.tx, key).await?;
                 return Ok(stored.as_ref() == Some(capture));
             }
         }
@@ -234,7 +234,7 @@ impl Desk<'_> {
         let summary = match (&report.result, state) {
             _ if order.walk.is_some() => self.walked(order, report, captures, host, arrivals).await?,
             (Fetch::RobotsDenied { until }, Some(UrlState::Queued(record))) => {
-                let record = Record { problem: report.problem.clone(), ..record };
+                let record = Record { problem: report.problem_kept(), ..record };
                 self.deny(order, record, *until)?;
                 Summary::default()
             }
@@ -245,7 +245,8 @@ impl Desk<'_> {
             _ => Summary { captured: !captures.is_empty(), ..Summary::default() },
         };
         for (key, capture) in captures {
-            CAPTURES.put(self.tx, (&order.collection, &key.surt, key.time.0, capture.offset), capture)?;
+            let key = (order.collection.as_str(), surt_in_key(&key.surt), key.time.0, capture.offset);
+            CAPTURES.put(self.tx, key, capture)?;
         }
         if let Some(cookies) = &report.cookies {
             COOKIES.put(self.tx, (&order.collection, &order.host), cookies)?;
@@ -270,7 +271,7 @@ impl Desk<'_> {
             let salt = order.lease;
             outcome(&catalog, &order.collection, &order.url, &before, &fetched, queued_now, salt, self.now)
         };
-        outcome.record.problem.clone_from(&report.problem);
+        outcome.record.problem = report.problem_kept();
         // Before its own place: a page that links to itself must find itself as it was.
         self.place_own(order, &stored, &outcome, host, arrivals)?;
         match outcome.host {

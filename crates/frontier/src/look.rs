@@ -10,7 +10,7 @@ use store::{Order, Result, Tx};
 
 use crate::Frontier;
 use crate::desk::{Arrivals, stored_url};
-use crate::schema::{CAPTURES, Capture, FILES, HOSTS, Host, QUEUE, URLS, UrlState};
+use crate::schema::{CAPTURES, Capture, FILES, HOSTS, Host, QUEUE, URLS, UrlState, surt_in_key};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -151,7 +151,7 @@ impl Frontier {
     /// The last capture of a URL that holds its payload: what a revisit refers to.
     pub async fn original(&self, collection: &str, surt: &str, url: &str) -> Result<Option<(Time, Capture)>> {
         let tx = self.store.begin().await?;
-        let mut rest = Some(CAPTURES.range((collection, surt)));
+        let mut rest = Some(CAPTURES.range((collection, surt_in_key(surt))));
         while let Some(range) = rest {
             let page = CAPTURES.scan(&tx, &range, ORIGINAL_PAGE, Order::Backward).await?;
             for ((_, _, at, _), capture) in page.rows {

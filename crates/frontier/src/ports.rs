@@ -165,7 +165,17 @@ pub struct Outlink {
     pub kind: LinkKind,
 }
 
+/// As much of a problem as a record keeps: what it says may be what a server said.
+const PROBLEM_BYTES_MAX: usize = 500;
+
 impl Report {
+    /// What went wrong, as the record remembers it.
+    pub(crate) fn problem_kept(&self) -> Option<String> {
+        let problem = self.problem.as_deref()?;
+        let kept = &problem[..problem.floor_char_boundary(PROBLEM_BYTES_MAX)];
+        Some(if kept.len() < problem.len() { format!("{kept}…") } else { kept.to_owned() })
+    }
+
     /// A report of nothing but its result.
     pub fn bare(at: Time, result: Fetch) -> Report {
         Report {

@@ -12,7 +12,7 @@
 //! | `LEASES` | until, lease | the unit and host that are reserved |
 //! | `BLACKLIST`, `BLACKLIST_ENDS` | collection, url; until, collection, url | reason, since, until |
 //! | `COOKIES` | collection, host | as the fetcher wrote them |
-//! | `CAPTURES` | collection, SURT key, time, offset | where it is archived (two spellings of a URL share a SURT key, and may share the moment) |
+//! | `CAPTURES` | collection, SURT key, time, offset | where it is archived (two spellings of a URL share a SURT key, and may share the moment); see [`surt_in_key`] |
 //! | `FILES` | archive file | up to which byte its records are committed |
 //! | `WALKS` | walk | where its heads stand, and what its run does |
 //! | `WALK_IDS` | walk, stretch of ids | what is known of them |
@@ -52,6 +52,14 @@ pub const FILES: Table<(String,), u64> = Table::new(0x21, "files");
 pub const WALKS: Table<(String,), WalkRow> = Table::new(0x22, "walks");
 pub const WALK_IDS: Table<(String, u64), StretchRow> = Table::new(0x23, "walk ids");
 pub const PAUSES: Table<(u8, String), Time> = Table::new(0x28, "pauses");
+
+/// As much of a SURT key as a row's key takes: `%` alone is three bytes there, so that a URL may have a longer one than fits.
+const SURT_BYTES_MAX: usize = 3500;
+
+/// The SURT key of a URL as it stands in the key of its captures. Whoever wants all of it makes it from the capture's URL.
+pub fn surt_in_key(surt: &str) -> &str {
+    &surt[..surt.floor_char_boundary(SURT_BYTES_MAX)]
+}
 
 /// What the store knows of a URL in a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -182,7 +190,31 @@ pub enum ErrorKind {
 
 #[cfg(test)]
 mod tests {
+    use policy::model::NAME_BYTES_MAX;
+    use policy::url::{HOST_BYTES_MAX, URL_BYTES_MAX};
+
     use super::*;
+
+    #[test]
+    fn a12_the_longest_names_make_keys_that_fit() {
+        let [name, host] = [NAME_BYTES_MAX, HOST_BYTES_MAX].map(|bytes| "n".repeat(bytes));
+        let url = "u".repeat(URL_BYTES_MAX);
+        let surt = "%25".repeat(URL_BYTES_MAX);
+        for (table, key) in [
+            ("urls", URLS.key((&name, &url))),
+            ("queue", QUEUE.key((&host, 0, &name, &url))),
+            ("blacklist ends", BLACKLIST_ENDS.key((0, &name, &url))),
+            ("cookies", COOKIES.key((&name, &host))),
+            ("captures", CAPTURES.key((&name, surt_in_key(&surt), 0, 0))),
+            ("contract", CONTRACT.key((&name, 0, &host, 0))),
+            ("traffic", TRAFFIC.key((0, &host, 0))),
+            // Seeds and walks may be named by their URLs.
+            ("declared", DECLARED.key((0, &url))),
+            ("walks", WALK_IDS.key((&url, 0))),
+        ] {
+            assert!(key.len() <= store::limits::KEY_BYTES_MAX, "{table}: {} bytes", key.len());
+        }
+    }
 
     #[test]
     fn no_two_tables_share_a_number() {

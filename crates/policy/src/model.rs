@@ -13,6 +13,9 @@ use crate::walk::WalkSettings;
 
 pub type SeedKey = String;
 
+/// Longest name of a collection or profile: names are parts of keys and file names.
+pub const NAME_BYTES_MAX: usize = 200;
+
 /// What is harvested together and apart from the rest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Collection {

@@ -42,7 +42,7 @@ pub use chunked::Dechunk;
 pub use client::{Client, Setup};
 pub use error::{FetchError, FetchErrorKind};
 pub use pool::PoolLimits;
-pub use request::{HeaderError, check_header};
+pub use request::{HeaderError, check_header, is_validator, validator};
 
 /// How long and how much a fetch may be (A5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,10 @@
 use policy::url::CrawlUrl;
 
 use super::error::{FetchErrorKind, Problem};
+use crate::exchange::Head;
+
+/// A longer validator is not kept: servers refuse requests whose headers are long, and then the page would never be had again.
+const VALIDATOR_BYTES_MAX: usize = 1024;
 
 /// Headers that decide where a message ends, or that the client sends itself.
 const RESERVED: [&str; 8] = [
@@ -20,7 +24,7 @@ const RESERVED: [&str; 8] = [
 pub enum HeaderError {
     #[error("`{0}` is no name for a header")]
     Name(String),
-    #[error("the value of the header `{0}` has a line break or NUL in it")]
+    #[error("the value of the header `{0}` has a control character in it")]
     Value(String),
     #[error("the header `{0}` is the client's own business")]
     Reserved(String),
@@ -35,10 +39,21 @@ pub fn check_header(name: &str, value: &str) -> Result<(), HeaderError> {
     if RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(name)) {
         return Err(HeaderError::Reserved(name.to_owned()));
     }
-    if value.bytes().any(|b| matches!(b, b'\r' | b'\n' | 0)) {
+    if value.bytes().any(|b| b.is_ascii_control() && b != b'\t') {
         return Err(HeaderError::Value(name.to_owned()));
     }
     Ok(())
+}
+
+/// What an answer gives to ask with next time (`ETag`, `Last-Modified`): none where it could not be sent back as it came.
+pub fn validator(head: &Head, name: &str) -> Option<String> {
+    let value = std::str::from_utf8(head.all(name).next()?).ok()?;
+    is_validator(value).then(|| value.to_owned())
+}
+
+/// Whether a validator, wherever it was kept, can be sent back.
+pub fn is_validator(value: &str) -> bool {
+    !value.is_empty() && value.len() <= VALIDATOR_BYTES_MAX && check_header("If-None-Match", value).is_ok()
 }
 
 /// Scheme, host and port: what a connection can be used again for.
@@ -47,10 +62,13 @@ pub(super) fn origin(url: &CrawlUrl) -> &str {
     &text[..text.len() - url.path_and_query().len()]
 }
 
-/// Request line, `Host`, the headers in their order, and the empty line.
+/// Request line, `Host`, the headers in their order, and the empty line. What cannot be written is a problem of this URL alone:
+/// part of it may have come from the web (A12).
 pub(super) fn written(url: &CrawlUrl, headers: &[(&str, &str)]) -> Result<Vec<u8>, Problem> {
+    let unsendable =
+        |why: String| Problem::new(FetchErrorKind::Broken, format!("it cannot be asked for: {why}"));
     if url.as_str().bytes().any(|b| b <= b' ' || b == 0x7f) {
-        return Err(Problem::new(FetchErrorKind::Local, "the URL has a space or control character in it"));
+        return Err(unsendable("the URL has a space or control character in it".to_owned()));
     }
     let authority = origin(url).split_once("://").map_or("", |(_, authority)| authority);
     let mut request = Vec::with_capacity(512);
@@ -58,7 +76,7 @@ pub(super) fn written(url: &CrawlUrl, headers: &[(&str, &str)]) -> Result<Vec<u8
         request.extend_from_slice(part.as_bytes());
     }
     for (name, value) in headers {
-        check_header(name, value).map_err(|e| Problem::new(FetchErrorKind::Local, e.to_string()))?;
+        check_header(name, value).map_err(|e| unsendable(e.to_string()))?;
         for part in [name, ": ", value, "\r\n"] {
             request.extend_from_slice(part.as_bytes());
         }
@@ -99,6 +117,8 @@ mod tests {
             ("A", "1\n"),
             ("A", "1\r"),
             ("A", "\0"),
+            ("A", "\x1b[2J"),
+            ("A", "\x7f"),
             ("A\r\nB", "1"),
             ("A:", "1"),
             ("A B", "1"),
@@ -113,7 +133,33 @@ mod tests {
         }
         for url in ["http://a.test/ HTTP/1.1\r\nX: y", "http://a.test/a b", "http://a.test/\u{7f}"] {
             let problem = written(&CrawlUrl::from_normal(url).unwrap(), &[]).unwrap_err();
-            assert_eq!(problem.kind, FetchErrorKind::Local);
+            assert_eq!(problem.kind, FetchErrorKind::Broken);
+        }
+    }
+
+    #[test]
+    fn a12_only_validators_that_can_be_sent_back_are_kept() {
+        let long = "x".repeat(VALIDATOR_BYTES_MAX + 1);
+        for (value, kept) in [
+            (&b"\"v1\""[..], true),
+            (b"W/\"caf\xc3\xa9\tau lait\"", true),
+            (long[1..].as_bytes(), true),
+            (long.as_bytes(), false),
+            (b"", false),
+            (b"a\rb", false),
+            (b"a\0b", false),
+            (b"a\x01b", false),
+            (b"a\x7fb", false),
+            (b"caf\xe9", false),
+        ] {
+            let headers = vec![("ETag".to_owned(), value.to_vec())];
+            let found = validator(&Head { status: 200, headers, bytes: 0 }, "etag");
+            assert_eq!(found.as_deref().map(str::as_bytes), kept.then_some(value), "{value:?}");
+            // Whatever is kept makes a request.
+            let url = CrawlUrl::from_normal("http://a.test/").unwrap();
+            if let Some(found) = &found {
+                written(&url, &[("If-None-Match", found), ("If-Modified-Since", found)]).unwrap();
+            }
         }
     }
 }

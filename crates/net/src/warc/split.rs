@@ -72,10 +72,14 @@ impl Http {
     }
 }
 
+/// As much of a media type as an index takes: twice what can be registered (RFC 6838).
+const MIME_BYTES_MAX: usize = 256;
+
 /// A media type without its parameters.
 pub(crate) fn mime(value: &str) -> String {
     let end = |c: char| c == ';' || c.is_whitespace() || matches!(c, '\x1c'..='\x1f');
-    value.split(end).next().unwrap_or_default().to_owned()
+    let essence = value.split(end).next().unwrap_or_default();
+    essence[..essence.floor_char_boundary(MIME_BYTES_MAX)].to_owned()
 }
 
 #[cfg(test)]

@@ -33,6 +33,9 @@ pub const ROBOTS_BYTES_MAX: usize = 500 << 10;
 /// The longest crawl-delay that is obeyed; who asks for more gets this.
 pub const CRAWL_DELAY_MAX: Span = Span::minutes(5);
 
+/// As much of a rule's line as is told.
+const LINE_BYTES_SHOWN_MAX: usize = 200;
+
 /// The rules of one file for one agent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Robots {
@@ -124,7 +127,9 @@ impl fmt::Display for Verdict<'_> {
 
 impl fmt::Display for RuleLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.number, self.text)
+        let shown = &self.text[..self.text.floor_char_boundary(LINE_BYTES_SHOWN_MAX)];
+        let more = if shown.len() < self.text.len() { "…" } else { "" };
+        write!(f, "line {}: {shown}{more}", self.number)
     }
 }
 

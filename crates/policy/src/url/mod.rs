@@ -20,6 +20,9 @@ pub use trap::{SEGMENTS_MAX, Trap, trap};
 /// Longest URL there is, so that a key made of it stays below the store's 4 KiB.
 pub const URL_BYTES_MAX: usize = 3000;
 
+/// Longest host name there is (RFC 1035); a key may hold it beside the URL it is part of.
+pub const HOST_BYTES_MAX: usize = 253;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scheme {
@@ -58,6 +61,8 @@ pub enum UrlRefusal {
     Scheme(String),
     #[error("the host name is empty or ends in several dots")]
     Host,
+    #[error("the host name is {bytes} bytes long, and no name has more than {HOST_BYTES_MAX}")]
+    HostTooLong { bytes: usize },
     #[error("{bytes} bytes long, {max} are allowed")]
     TooLong { bytes: usize, max: usize },
     #[error("looks like a trap: {0}")]

@@ -11,7 +11,7 @@ use ::url::{ParseError, Url};
 
 use super::{CrawlUrl, Scheme, UrlRefusal, trap};
 use crate::model::Settings;
-use crate::url::URL_BYTES_MAX;
+use crate::url::{HOST_BYTES_MAX, URL_BYTES_MAX};
 
 /// Longest text that is looked at at all; beyond it, it is not worth the parsing.
 const RAW_BYTES_MAX: usize = 64 << 10;
@@ -125,6 +125,9 @@ fn write(url: &Url, scheme: Scheme, rules: &UrlRules) -> Result<String, UrlRefus
     let host = host.strip_suffix('.').unwrap_or(host);
     if host.is_empty() || host.ends_with('.') {
         return Err(UrlRefusal::Host);
+    }
+    if host.len() > HOST_BYTES_MAX {
+        return Err(UrlRefusal::HostTooLong { bytes: host.len() });
     }
     let mut text = String::with_capacity(url.as_str().len());
     text.push_str(scheme.prefix());

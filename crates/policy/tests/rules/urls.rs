@@ -1,6 +1,8 @@
 //! F29: one spelling for every URL.
 
-use policy::url::{Base, CrawlUrl, URL_BYTES_MAX, UrlRefusal, UrlRules, normalise, normalise_against};
+use policy::url::{
+    Base, CrawlUrl, HOST_BYTES_MAX, URL_BYTES_MAX, UrlRefusal, UrlRules, normalise, normalise_against,
+};
 use proptest::prelude::*;
 
 use crate::world::{rows, url};
@@ -108,6 +110,17 @@ fn f29_length_is_limited() {
     let short = UrlRules { max_bytes: 20, ..UrlRules::default() };
     assert!(normalise(&of_length(20), None, &short).is_ok());
     assert!(normalise(&of_length(21), None, &short).is_err());
+}
+
+/// A key of the store holds the host beside its URL: a name that nobody can look up must not be half of both.
+#[test]
+fn a12_host_names_are_limited() {
+    let of_length = |bytes: usize| format!("http://{}/", &"a.".repeat(bytes)[..bytes]);
+    let rules = UrlRules::default();
+    assert!(normalise(&of_length(HOST_BYTES_MAX), None, &rules).is_ok());
+    for bytes in [HOST_BYTES_MAX + 2, 1001, 2901] {
+        assert_eq!(normalise(&of_length(bytes), None, &rules), Err(UrlRefusal::HostTooLong { bytes }));
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use data_encoding::BASE64URL_NOPAD;
-use frontier::schema::{CAPTURES, Capture};
+use frontier::schema::{CAPTURES, Capture, surt_in_key};
 use policy::time::Time;
 use serde::{Deserialize, Serialize};
 use store::table::KeyRange;
@@ -142,13 +142,14 @@ async fn list_captures(
 
 async fn range(app: &App, collection: &str, url: Option<&str>, prefix: Option<&str>) -> Answer<KeyRange> {
     if let Some(url) = url {
-        return Ok(CAPTURES.range((collection, net::surt::key(url).as_str())));
+        return Ok(CAPTURES.range((collection, surt_in_key(&net::surt::key(url)))));
     }
     let Some(prefix) = prefix else { return Ok(CAPTURES.range((collection,))) };
     let key = net::surt::key(app.url(prefix).await?.as_str());
+    let key = surt_in_key(&key);
     let end = format!("{key}\u{10FFFF}");
     Ok(KeyRange {
-        from: CAPTURES.range_from((collection,), (collection, key.as_str())).from,
+        from: CAPTURES.range_from((collection,), (collection, key)).from,
         to: CAPTURES.range_before((collection,), (collection, end.as_str())).to,
     })
 }

@@ -11,9 +11,10 @@ use anyhow::{Context, Result};
 use frontier::ports::Clock;
 use frontier::{End, Frontier, Harvester, IDLE_MAX, Started, Tally, Target, Witness};
 use net::dns::Overrides;
+use net::http::check_header;
 use net::warc::Compression;
-use policy::catalog::Change;
-use policy::model::Settings;
+use policy::catalog::{Catalog, Change};
+use policy::model::{Collection, Settings};
 use policy::time::{Span, Time};
 use store::{Options, Store};
 use tokio::runtime::{Builder, Runtime};
@@ -107,6 +108,9 @@ impl Harvest {
                     recovered.bytes_cut
                 ))?;
             }
+            for unsent in frontier.with_catalog(unsent_headers).await? {
+                note(&format!("warning: {unsent}"))?;
+            }
             let paused = frontier.paused().await?.len();
             if paused > 0 {
                 let told = counted(paused, "pause");
@@ -197,6 +201,16 @@ impl Harvest {
         self.runtime.block_on(self.frontier.store().sync())?;
         Ok(Outcome { figures, tally, began, ended: SystemClock.now(), interrupted })
     }
+}
+
+/// Headers that were declared when that was not yet refused: they are left out of requests.
+fn unsent_headers(catalog: &Catalog) -> Vec<String> {
+    let of_one = |collection: &Collection| -> Vec<String> {
+        let own = collection.headers.iter();
+        let unsent = own.filter_map(|(name, value)| check_header(name, value).err());
+        unsent.map(|why| format!("collection `{}`: {why}, and is not sent", collection.name)).collect()
+    };
+    catalog.collections().flat_map(of_one).collect()
 }
 
 /// Who asks; refused if nobody could reach them.

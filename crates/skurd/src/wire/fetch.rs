@@ -10,7 +10,10 @@ use net::cookies::Jar;
 use net::decode;
 use net::exchange::{Exchange, Framing};
 use net::extract::{self, Extracted, Page};
-use net::http::{Client, FetchError, FetchErrorKind, FetchLimits, Fetched, Request, body};
+use net::http::{
+    Client, FetchError, FetchErrorKind, FetchLimits, Fetched, Request, body, check_header, is_validator,
+    validator,
+};
 use net::surt;
 use net::warc::{Digest, Prepared, digest};
 use policy::model::{Collection, LinkKind, RobotsPolicy};
@@ -101,12 +104,15 @@ impl WireFetcher {
             headers.retain(|(name, _)| {
                 !collection.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
             });
-            headers.extend(collection.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+            let own = collection.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            // Such as can no longer be declared may be there from before.
+            headers.extend(own.filter(|(name, value)| check_header(name, value).is_ok()));
         }
         headers.extend(cookie.as_deref().map(|cookie| ("Cookie", cookie)));
         if original.is_some() {
-            headers.extend(order.etag.as_deref().map(|etag| ("If-None-Match", etag)));
-            headers.extend(order.last_modified.as_deref().map(|time| ("If-Modified-Since", time)));
+            let kept = [("If-None-Match", &order.etag), ("If-Modified-Since", &order.last_modified)];
+            let kept = kept.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+            headers.extend(kept.filter(|(_, value)| is_validator(value)));
         }
         let limits = limits(order);
         let request = Request { url: &order.url, headers: &headers, limits: &limits };
@@ -193,10 +199,7 @@ impl Fetcher for WireFetcher {
         };
         let done = match work.exchange.response.len() {
             0..=AT_ONCE_BYTES_MAX => work.done(),
-            _ => match tokio::task::spawn_blocking(move || work.done()).await {
-                Ok(done) => done,
-                Err(error) => Err(std::io::Error::other(error)),
-            },
+            _ => aside(move || work.done()).await,
         };
         let done = match done {
             Ok(done) => done,
@@ -215,6 +218,19 @@ impl Fetcher for WireFetcher {
         report.existence = done.existence;
         report.page = done.page;
         (report, haul(groups))
+    }
+}
+
+/// Does it where it keeps nobody waiting. A page that makes us panic does so here as it would have done there: it is a broken page, and
+/// no fault of the disk (A12).
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // Only where everything ends: nobody waits for this any more.
+            Err(_) => std::future::pending().await,
+        },
     }
 }
 
@@ -269,12 +285,11 @@ impl Work {
                 extracted: extracted.as_ref(),
             })?),
         };
-        let own = |name| head.header(name).map(|value| value.into_owned());
         let facts = AnswerFacts {
             status: head.status,
             digest: if not_modified { order.digest.clone() } else { Some(entity.to_string()) },
-            etag: own("etag"),
-            last_modified: own("last-modified"),
+            etag: validator(head, "etag"),
+            last_modified: validator(head, "last-modified"),
             unchanged,
             robots_denied_until: None,
             target_dns_failed: false,
@@ -409,4 +424,19 @@ fn retry_after(exchange: &Exchange) -> Option<Span> {
         Err(_) => net::cookies::date::parse(value.trim())?.since(exchange.at),
     };
     Some(span.min(RETRY_AFTER_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a12_a_page_that_makes_us_panic_is_a_broken_page_whatever_its_size() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let ended = runtime.block_on(async {
+            let page = tokio::spawn(aside(|| -> std::io::Result<()> { panic!("this page") }));
+            page.await.expect_err("as where a small page does so: the harvester hears of it")
+        });
+        assert!(ended.is_panic());
+    }
 }

@@ -179,11 +179,12 @@ impl Lines {
     }
 }
 
-fn line((surt, time, row): &Row) -> String {
+fn line((_, time, row): &Row) -> String {
     let entry = Entry {
         kind: if row.revisit { Kind::Revisit } else { Kind::Response },
         url: row.url.clone(),
-        surt: surt.clone(),
+        // The row's key may hold less of it.
+        surt: net::surt::key(&row.url),
         time: *time,
         status: (row.status > 0).then_some(row.status),
         mime: row.mime.clone(),
