@@ -92,8 +92,25 @@ fn i3_a_good_file_is_counted() {
     assert!(output.status.success() && output.stderr.is_empty());
     assert_eq!(
         text(&check(&file, &["--json"]).stdout),
-        "{\"collections\":1,\"file\":\"c.yaml\",\"good\":true,\"host_groups\":0,\"hosts\":0,\"profiles\":1,\"seeds\":1,\"walks\":0}\n"
+        "{\"collections\":1,\"file\":\"c.yaml\",\"good\":true,\"host_groups\":0,\"hosts\":0,\"profiles\":1,\"seeds\":1,\"walks\":0,\"warnings\":[]}\n"
     );
+}
+
+/// No mistake for certain: seeds may be added later. But hardly meant.
+#[test]
+fn i3_a_file_that_harvests_nothing_is_good_with_a_warning() {
+    let walk = "walks: [{template: 'https://a.no/{id}', profile: p, min: 1, max: 9}]\n";
+    for (more, warned) in
+        [("", true), (walk, false), ("seeds: [{url: https://a.no/, profiles: [p]}]\n", false)]
+    {
+        let file = format!("{BASE}{more}");
+        let output = check(&file, &[]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let told = "warning: c.yaml: no seeds and no walks: nothing would be harvested\n  hint: declare where to start";
+        assert_eq!(text(&output.stderr).starts_with(told), warned, "{}", text(&output.stderr));
+        let json = text(&check(&file, &["--json"]).stdout);
+        assert_eq!(json.contains("\"warnings\":[\"no seeds"), warned, "{json}");
+    }
 }
 
 #[test]
@@ -130,11 +147,11 @@ fn i3_hostile_files_end_in_a_problem() {
             (0..300).map(|n| format!("{}a:\n", " ".repeat(n))).collect(),
             "65:65: nested more than 64 deep",
         ),
-        ("aliases", bomb(), "anchors and aliases grow beyond 256 MiB here"),
+        ("aliases", bomb(), "anchors and aliases make more of this file than is taken"),
         (
             "text aliases",
             format!("a: &a {}\nb: [{}1]\n", "x".repeat(1 << 20), "*a, ".repeat(100_000)),
-            "anchors and aliases grow beyond",
+            "anchors and aliases make more",
         ),
         ("own alias", "a: &a [*a]\n".to_owned(), "1:8: this alias stands inside its own anchor"),
         ("keys", (0..200_000).map(|n| format!("k{n}: 1\n")).collect(), "1:1: unknown key `k0` in the config"),
@@ -144,6 +161,16 @@ fn i3_hostile_files_end_in_a_problem() {
         let told = problems(file);
         assert!(told.lines().next().unwrap().contains(expected), "{what}: {}", &told[..told.len().min(300)]);
     }
+}
+
+/// What aliases are for: a list that many seeds share.
+#[test]
+fn i3_aliases_of_small_things_may_be_many() {
+    let seeds: String =
+        (0..100_000).map(|n| format!("- {{url: 'https://s{n}.no/', profiles: *p}}\n")).collect();
+    let file = format!("{BASE}seeds:\n- {{url: https://a.no/, profiles: &p [p]}}\n{seeds}");
+    let output = check(file, &[]);
+    assert!(text(&output.stdout).contains(" 100001 seeds"), "{}", text(&output.stderr));
 }
 
 fn bomb() -> String {

@@ -19,7 +19,7 @@ use super::extract::Text;
 use super::{Answer, App, Json, Problem};
 use crate::args::duration;
 use crate::clock::SystemClock;
-use crate::config::{self, ConfigError, Declared};
+use crate::config::{self, ConfigError};
 use crate::simulate::drive::{self, Moment, Plan};
 use crate::simulate::forecast::Forecast;
 use crate::simulate::ledger::Ledger;
@@ -44,6 +44,8 @@ struct Checked {
     problems: Vec<ConfigProblem>,
     /// Problems beyond those told.
     more: usize,
+    /// What is no mistake for certain, but hardly meant.
+    warnings: Vec<String>,
     /// What it declares, if it is good.
     declares: Option<Declares>,
 }
@@ -83,19 +85,26 @@ async fn check(Text(text): Text) -> Answer<axum::Json<Checked>> {
 
 fn checked(text: &[u8]) -> Checked {
     match config::parse("config", text) {
-        Ok(Declared { collections, profiles, seeds, groups, hosts, .. }) => Checked {
+        Ok(declared) => Checked {
             good: true,
             problems: Vec::new(),
             more: 0,
+            warnings: declared.warnings().into_iter().map(|(what, _)| what.to_owned()).collect(),
             declares: Some(Declares {
-                collections: collections.len(),
-                profiles: profiles.len(),
-                seeds: seeds.len(),
-                host_groups: groups.len(),
-                hosts: hosts.len(),
+                collections: declared.collections.len(),
+                profiles: declared.profiles.len(),
+                seeds: declared.seeds.len(),
+                host_groups: declared.groups.len(),
+                hosts: declared.hosts.len(),
             }),
         },
-        Err(error) => Checked { good: false, problems: problems(&error), more: error.more, declares: None },
+        Err(error) => Checked {
+            good: false,
+            problems: problems(&error),
+            more: error.more,
+            warnings: Vec::new(),
+            declares: None,
+        },
     }
 }
 

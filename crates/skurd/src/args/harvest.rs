@@ -8,7 +8,7 @@ use net::dns::Overrides;
 use policy::model::RobotsPolicy;
 use policy::time::Span;
 
-use super::value::{DataDir, Delay, delay, duration, line};
+use super::value::{DataDir, Delay, contact, delay, duration, line};
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct HarvestArgs {
@@ -36,7 +36,7 @@ pub(crate) struct HarvestArgs {
     #[arg(long, value_name = "TEXT", value_parser = line)]
     pub(crate) user_agent: Option<String>,
     /// Where site owners can reach you: a web page or mail address
-    #[arg(long, value_name = "URL", value_parser = line)]
+    #[arg(long, value_name = "URL", value_parser = contact)]
     pub(crate) contact: Option<String>,
     /// Leave the link index alone
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use policy::model::RobotsPolicy;
+use policy::model::{NAME_BYTES_MAX, RobotsPolicy};
 use policy::scope::{Pattern, Within};
 use policy::time::Span;
 use policy::url::{URL_BYTES_MAX, UrlRules};
@@ -68,7 +68,7 @@ pub(crate) fn delay(text: &str) -> Result<Delay, String> {
 }
 
 pub(crate) fn name(text: &str) -> Result<String, String> {
-    text_of(text, TextRule::Name { bytes_max: 200 })
+    text_of(text, TextRule::Name { bytes_max: NAME_BYTES_MAX })
 }
 
 pub(crate) fn seed_name(text: &str) -> Result<String, String> {
@@ -85,6 +85,10 @@ pub(crate) fn host(text: &str) -> Result<String, String> {
 
 pub(crate) fn line(text: &str) -> Result<String, String> {
     text_of(text, TextRule::Line)
+}
+
+pub(crate) fn contact(text: &str) -> Result<String, String> {
+    text_of(text, TextRule::Contact)
 }
 
 pub(crate) fn file_prefix(text: &str) -> Result<String, String> {

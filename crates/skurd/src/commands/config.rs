@@ -6,6 +6,7 @@ use policy::catalog::Catalog;
 use serde_json::json;
 
 use crate::config::{self, ConfigError, Declared, counted};
+use crate::session::note;
 
 pub(crate) fn check(file: &Path, as_json: bool) -> Result<()> {
     let mut out = std::io::stdout().lock();
@@ -46,18 +47,25 @@ fn print_good(out: &mut impl Write, file: &Path, declared: Declared, as_json: bo
         ("host", "hosts", declared.hosts.len()),
         ("walk", "walks", declared.walks.len()),
     ];
+    let warnings = declared.warnings();
     take_in(declared).with_context(|| format!("{} cannot be taken in", file.display()))?;
     if as_json {
         let mut object = json!({ "file": file.display().to_string(), "good": true });
         for (_, key, number) in counts {
             object[key] = json!(number);
         }
+        object["warnings"] = warnings.iter().map(|(what, _)| *what).collect();
         writeln!(out, "{object}")?;
         return Ok(());
     }
     let told: Vec<String> = counts.iter().map(|(thing, _, number)| counted(*number, thing)).collect();
     writeln!(out, "{} is good: {}", file.display(), told.join(", "))?;
-    Ok(())
+    warn(&file.display().to_string(), &warnings)
+}
+
+/// Says what is hardly meant.
+pub(super) fn warn(file: &str, warnings: &[(&str, &str)]) -> Result<()> {
+    warnings.iter().try_for_each(|(what, hint)| note(&format!("warning: {file}: {what}\n  hint: {hint}")))
 }
 
 /// What is called good has been taken in once, by the very code a harvest does it with.

@@ -10,6 +10,7 @@ use policy::time::Span;
 use policy::url::{UrlRules, normalise};
 
 use crate::args::{CrawlArgs, HarvestArgs};
+use crate::commands::config::warn;
 use crate::config::{self, Declared};
 use crate::harvest::{Harvest, Until, summarise};
 use crate::hint::hinted;
@@ -21,7 +22,9 @@ const PROFILE: &str = "once";
 
 pub(crate) fn run(args: &CrawlArgs) -> Result<()> {
     let (declared, from_config) = declared(args)?;
+    let warnings = declared.warnings();
     let harvest = Harvest::open(&args.harvest, &declared.into_changes())?;
+    warn(&args.what.join(" "), &warnings)?;
     let started = harvest.start(args.again)?;
     if !args.harvest.json && started.seeds > 0 {
         note(&format!("run {}: {} started", started.run, config::counted(started.seeds, "seed")))?;

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::api::App;
 use crate::args::ServeArgs;
+use crate::commands::config::warn;
 use crate::commands::crawl::adjust;
 use crate::config::{self, Declared, counted};
 use crate::harvest::{Harvest, Until, summarise};
@@ -30,8 +31,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
             format!("--token-file FILE, or {TOKEN_VARIABLE}; or listen at 127.0.0.1"),
         ));
     }
-    let changes = declared(args)?.map(Declared::into_changes).unwrap_or_default();
-    let harvest = Harvest::open(&args.harvest, &changes)?;
+    let declared = declared(args)?;
+    let warnings = declared.as_ref().map(Declared::warnings).unwrap_or_default();
+    let harvest = Harvest::open(&args.harvest, &declared.map(Declared::into_changes).unwrap_or_default())?;
+    let file = args.config.as_deref().unwrap_or(Path::new("")).display().to_string();
+    warn(&file, &warnings)?;
     let live = Arc::new(Live::new(Arc::clone(&harvest.figures)));
     let app = App::new(Arc::clone(&harvest.frontier), args.harvest.data.dir.clone(), Arc::clone(&live));
     let server = Server::start(listen(args.listen)?, Guard::new(token)?, app)?;

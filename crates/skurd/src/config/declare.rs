@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use policy::model::{BadCertificates, Collection, GivenCookie, Seed, Settings};
-use policy::url::UrlRules;
+use policy::model::{BadCertificates, Collection, GivenCookie, Position, Profile, Seed, Settings};
+use policy::url::{UrlRules, normalise};
 
 use crate::config::Declared;
 use crate::config::hosts::{Groups, Hosts, politeness};
@@ -11,6 +11,7 @@ use crate::config::keys::{Key, Kind, Table};
 use crate::config::problem::{At, ConfigError, counted, excerpt};
 use crate::config::profile;
 use crate::config::read::Reader;
+use crate::config::scalar::Wrong;
 use crate::config::tables::ROOT;
 use crate::config::value::{Data, Fields, set};
 use crate::config::walks::Walks;
@@ -94,7 +95,7 @@ impl<'a> Sections<'a> {
         let mut drafts = Vec::new();
         self.each("profiles", reader, |fields, _| drafts.push(fields));
         let (profiles, profile_names) = profile::resolve(&drafts, &collections.names, reader);
-        let seeds = self.seeds(&profile_names, reader);
+        let seeds = self.seeds(&profile_names, &profiles, reader);
         let mut groups = Groups::default();
         self.each("host_groups", reader, |fields, reader| groups.add(&fields, &settings, reader));
         let mut hosts = Hosts::default();
@@ -154,10 +155,15 @@ impl<'a> Sections<'a> {
         settings
     }
 
-    fn seeds(&mut self, profiles: &Names, reader: &mut Reader) -> Vec<Seed> {
+    fn seeds(&mut self, names: &Names, profiles: &[Profile], reader: &mut Reader) -> Vec<Seed> {
         let (mut seeds, mut places) = (Vec::new(), Vec::new());
+        let by_name: HashMap<&str, &Profile> = profiles.iter().map(|own| (own.name.as_str(), own)).collect();
         self.each("seeds", reader, |fields, reader| {
-            if let Some(seed) = seed(&fields, profiles, reader) {
+            if let Some(seed) = seed(&fields, names, reader) {
+                let own = seed.profiles.iter().map(|name| by_name.get(name.as_str()).copied());
+                if let Some(Wrong { what, hint }) = nobody_takes(&seed.url, own, &reader.rules) {
+                    reader.problems.add(fields.at("url"), what, hint);
+                }
                 seeds.push(seed);
                 places.push(if fields.mentions("name") { fields.at("name") } else { fields.at("url") });
             }
@@ -296,6 +302,33 @@ fn seed(fields: &Fields, profiles: &Names, reader: &mut Reader) -> Option<Seed> 
     };
     let name = fields.text("name").unwrap_or_else(|| normal.clone());
     Some(Seed { name, url, active: fields.bool("active").unwrap_or(true), profiles: named })
+}
+
+/// A seed that none of its profiles takes in is never harvested. A profile that is not known here may take it.
+pub(crate) fn nobody_takes<'a>(
+    url: &str,
+    profiles: impl Iterator<Item = Option<&'a Profile>>,
+    rules: &UrlRules,
+) -> Option<Wrong> {
+    let url = normalise(url, None, rules).ok()?;
+    let mut reasons = Vec::new();
+    for profile in profiles {
+        let profile = profile?;
+        let verdict = profile.scope.check(&url, &url, &Position::default());
+        if verdict.in_scope {
+            return None;
+        }
+        reasons.push(format!("{}: {}", excerpt(&profile.name), verdict.because));
+    }
+    if reasons.is_empty() {
+        return None;
+    }
+    let whose = if reasons.len() == 1 { "its profile does not take" } else { "none of its profiles takes" };
+    let what = format!("{whose} the seed {} itself: {}", excerpt(url.as_str()), reasons.join("; "));
+    Some(Wrong {
+        what,
+        hint: "take it in with one of them, give it another profile, or leave the seed out".to_owned(),
+    })
 }
 
 /// Looked for once all are there, so that a million names need not be copied.

@@ -88,6 +88,12 @@ pub(crate) enum TextRule {
     Status,
     /// The beginning of a file name.
     FilePrefix,
+    /// Where somebody can be reached: a web page or a mail address.
+    Contact,
+    /// A line without any of these characters.
+    Without(&'static str),
+    /// A path, from its slash on.
+    Path,
 }
 
 impl Table {
@@ -125,6 +131,9 @@ impl TextRule {
             TextRule::Template => "a URL with `{id}` in it",
             TextRule::Status => "a status",
             TextRule::FilePrefix => "the beginning of a file name",
+            TextRule::Contact => "a web page or a mail address",
+            TextRule::Without(_) => "a text",
+            TextRule::Path => "a path",
         }
     }
 }

@@ -33,7 +33,7 @@ use anyhow::{Context, Result};
 use policy::catalog::Change;
 use policy::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, Seed, Settings};
 
-pub(crate) use declare::one_document;
+pub(crate) use declare::{nobody_takes, one_document};
 pub(crate) use example::example;
 pub(crate) use keys::TextRule;
 pub(crate) use problem::{At, ConfigError, Problems, counted, excerpt, nearest};
@@ -60,6 +60,16 @@ pub(crate) struct Declared {
 }
 
 impl Declared {
+    /// What is no mistake for certain, but hardly meant: a sentence each, with its hint.
+    pub(crate) fn warnings(&self) -> Vec<(&'static str, &'static str)> {
+        let mut warnings = Vec::new();
+        if self.seeds.is_empty() && self.walks.is_empty() {
+            let hint = "declare where to start under `seeds:`, or with `skurd seed add`";
+            warnings.push(("no seeds and no walks: nothing would be harvested", hint));
+        }
+        warnings
+    }
+
     /// What to tell the catalog, in an order in which no reference ever dangles.
     pub(crate) fn into_changes(self) -> Vec<Change> {
         let settings = Change::PutSettings(Box::new(self.settings));

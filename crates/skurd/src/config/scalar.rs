@@ -1,5 +1,6 @@
 //! Single values: whether a text is what its key wants, and if not, why and what would be right.
 
+use net::http::HeaderError;
 use policy::scope::Pattern;
 use policy::time::Span;
 use policy::url::{UrlRules, normalise, site_of};
@@ -124,6 +125,9 @@ pub(crate) fn read_text(text: &str, rule: TextRule, rules: &UrlRules) -> Read<Da
         TextRule::Template => read_template(text),
         TextRule::Status => read_status(text),
         TextRule::FilePrefix => read_file_prefix(text),
+        TextRule::Contact => read_contact(text),
+        TextRule::Without(barred) => read_without(text, barred),
+        TextRule::Path => read_path(text),
     }
 }
 
@@ -274,14 +278,77 @@ fn read_file_prefix(text: &str) -> Read<Data> {
     Err(wrong(what, "up to 100 of a–z, A–Z, 0–9, `-`, `_` and `.`, with no `.` at its head"))
 }
 
-/// Whether this can be a request header.
-pub(crate) fn check_header(name: &str, value: &str) -> Result<(), Wrong> {
-    let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
-    if name.is_empty() || !name.bytes().all(token) {
-        return Err(wrong(
-            format!("{} is not a header name", excerpt(name)),
-            "letters, digits and dashes, like `Accept-Language`",
-        ));
+/// Whoever is harvested must be able to write to us.
+fn read_contact(text: &str) -> Read<Data> {
+    let text = text.trim();
+    let address = text.strip_prefix("mailto:").unwrap_or(text);
+    let is_address = address.rsplit_once('@').is_some_and(|(who, at)| {
+        !who.is_empty()
+            && !who.contains(|c: char| c.is_whitespace() || "@/:".contains(c))
+            && Host::parse(at).is_ok()
+    });
+    let rules = UrlRules::default();
+    if is_address || normalise(text, None, &rules).is_ok() {
+        return read_line(text);
     }
-    read_line(value).map(|_| ())
+    let hint = match with_scheme(text, &rules) {
+        Some(url) => format!("write `{url}`, or a mail address"),
+        None => "a web page like `https://example.org/bot`, or a mail address".to_owned(),
+    };
+    Err(wrong(format!("{} is neither a URL nor a mail address", excerpt(text)), hint))
+}
+
+fn read_without(text: &str, barred: &str) -> Read<Data> {
+    match text.chars().find(|c| barred.contains(*c)) {
+        Some(c) => {
+            Err(wrong(format!("{} has `{c}` in it, which would end it there", excerpt(text)), "leave it out"))
+        }
+        None => read_line(text),
+    }
+}
+
+fn read_path(text: &str) -> Read<Data> {
+    match text.starts_with('/') {
+        true => read_line(text),
+        false => Err(wrong(
+            format!("{} does not begin with a slash", excerpt(text)),
+            format!("write {}", excerpt(&format!("/{text}"))),
+        )),
+    }
+}
+
+/// Whether a request header can be declared: what the client refuses to send, and what is declared in another way, is not.
+pub(crate) fn check_header(name: &str, value: &str) -> Result<(), Wrong> {
+    let taken = |why: &str, hint: &str| Err(wrong(format!("the header {} {why}", excerpt(name)), hint));
+    match net::http::check_header(name, value) {
+        Ok(()) => {}
+        Err(HeaderError::Name(_)) => {
+            return Err(wrong(
+                format!("{} is not a header name", excerpt(name)),
+                "letters, digits and dashes, like `Accept-Language`",
+            ));
+        }
+        Err(HeaderError::Reserved(_)) => {
+            return taken(
+                "is sent by skurd itself",
+                "leave it out: it says where a request goes and where it ends",
+            );
+        }
+        Err(HeaderError::Value(_)) => return read_line(value).map(|_| ()),
+    }
+    match name.to_ascii_lowercase().as_str() {
+        "cookie" => taken(
+            "is made from the cookie jar",
+            "give cookies under `cookies`, each with the host that gets it",
+        ),
+        "user-agent" => taken("is declared by a key of its own", "give it as `user_agent`"),
+        "if-match" | "if-modified-since" | "if-none-match" | "if-range" | "if-unmodified-since" => taken(
+            "is sent by skurd itself",
+            "leave it out: what was harvested before is asked for with what it was known by",
+        ),
+        "range" => {
+            taken("would make every answer a part of one", "leave it out; `max_bytes` limits what is read")
+        }
+        _ => read_line(value).map(|_| ()),
+    }
 }

@@ -74,6 +74,10 @@ fn of_kind(kind: &Kind) -> Value {
         Kind::Text(TextRule::Url) => json!({ "type": "string", "pattern": "^\\s*[Hh][Tt][Tt][Pp][Ss]?:" }),
         Kind::Text(TextRule::GroupName) => json!({ "type": "string", "pattern": "[ #/:<>?@^|%\\\\]" }),
         Kind::Text(TextRule::Template) => json!({ "type": "string", "pattern": "\\{id(:0[0-9]+)?\\}" }),
+        Kind::Text(TextRule::Contact) => {
+            json!({ "type": "string", "pattern": "@|^\\s*[Hh][Tt][Tt][Pp][Ss]?:" })
+        }
+        Kind::Text(TextRule::Path) => json!({ "type": "string", "pattern": "^/" }),
         Kind::Text(TextRule::Status) => json!({ "anyOf": [
             { "type": "integer", "minimum": 100, "maximum": 599 },
             { "type": "string", "pattern": "^ *[1-5]([0-9][0-9](-[1-5][0-9][0-9])?|xx) *$" },

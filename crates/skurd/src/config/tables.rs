@@ -3,6 +3,7 @@
 
 mod walk;
 
+use policy::model::NAME_BYTES_MAX;
 use policy::url::URL_BYTES_MAX;
 
 use crate::config::keys::Kind::{
@@ -11,8 +12,7 @@ use crate::config::keys::Kind::{
 use crate::config::keys::Need::{Default, Empty, Optional, Required, RequiredUnless};
 use crate::config::keys::{Key, Kind, Need, Table, TextRule};
 
-/// Names are parts of keys and file names.
-const NAME: Kind = Text(TextRule::Name { bytes_max: 200 });
+const NAME: Kind = Text(TextRule::Name { bytes_max: NAME_BYTES_MAX });
 const LINE: Kind = Text(TextRule::Line);
 const HOST: Kind = Text(TextRule::Host);
 /// A seed is named by its URL unless it has a name of its own, so its name may be as long.
@@ -109,7 +109,7 @@ static SETTINGS: Table = Table {
         ),
         key(
             "contact",
-            LINE,
+            Text(TextRule::Contact),
             Optional,
             "https://example.org/bot",
             "Where site owners can reach you: a web page or mail address.",
@@ -192,9 +192,9 @@ static COOKIE: Table = Table {
     name: "cookie",
     keys: &[
         key("host", HOST, Required, "vg.no", "Who gets it."),
-        key("name", LINE, Required, "consent", "Its name."),
-        key("value", LINE, Required, "all", "Its value."),
-        key("path", LINE, Optional, "/", "Only below this path."),
+        key("name", Text(TextRule::Without("=;")), Required, "consent", "Its name."),
+        key("value", Text(TextRule::Without(";")), Required, "all", "Its value."),
+        key("path", Text(TextRule::Path), Optional, "/", "Only below this path."),
     ],
 };
 

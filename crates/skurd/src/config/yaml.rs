@@ -7,8 +7,8 @@
 //!
 //! - texts are borrowed from the file, so a million seeds cost their nodes and nothing else;
 //! - nesting beyond [`DEPTH_MAX`] ends the reading, so nothing that walks the tree can run out of stack;
-//! - an alias is a copy of what its anchor holds, and copies are paid from [`COPIED_BYTES_MAX`]: an alias bomb
-//!   ends the reading too;
+//! - an alias is a copy of what its anchor holds, and copies are paid from a purse that grows with the file ([`purse`]): an alias
+//!   bomb ends the reading before it takes more than a file without aliases would;
 //! - what is no syntax error but wrong all the same (a key twice, a key that is no text, a tag) is collected.
 
 use std::borrow::Cow;
@@ -21,8 +21,15 @@ use crate::config::problem::{At, Problem, Problems, excerpt};
 /// Deepest nesting; the config itself needs seven.
 pub(crate) const DEPTH_MAX: usize = 64;
 
-/// What all copies made for anchors and aliases of one file may take.
+/// What all copies made for anchors and aliases of one file may take: so much for each of its bytes, and some for a small one.
 const COPIED_BYTES_MAX: usize = 256 << 20;
+const COPIED_BYTES_MIN: usize = 4 << 20;
+const COPIED_PER_BYTE: usize = 16;
+
+/// A line of a million seeds that says `profiles: *p` costs a few nodes; a bomb of a thousand bytes wants millions.
+fn purse(file_bytes: usize) -> usize {
+    file_bytes.saturating_mul(COPIED_PER_BYTE).clamp(COPIED_BYTES_MIN, COPIED_BYTES_MAX)
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Node<'a> {
@@ -73,7 +80,8 @@ pub(crate) fn is_null(text: &str) -> bool {
 pub(crate) struct Documents<'a> {
     parser: Parser<'a, StrInput<'a>>,
     anchors: HashMap<usize, Node<'a>>,
-    copied: usize,
+    /// Bytes that copies may still take.
+    purse: usize,
 }
 
 /// A list or map whose end has not come yet.
@@ -95,7 +103,7 @@ enum OpenData<'a> {
 impl<'a> Documents<'a> {
     pub(crate) fn new(text: &'a str) -> Documents<'a> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        Documents { parser: Parser::new_from_str(text), anchors: HashMap::new(), copied: 0 }
+        Documents { parser: Parser::new_from_str(text), anchors: HashMap::new(), purse: purse(text.len()) }
     }
 
     /// The next document; none at the end. After an error there is nothing more to be had.
@@ -175,11 +183,15 @@ impl<'a> Documents<'a> {
     }
 
     fn copy(&mut self, node: &Node<'a>, at: At) -> Result<Node<'a>, Problem> {
-        self.copied += node.bytes();
-        if self.copied > COPIED_BYTES_MAX {
-            let what = "anchors and aliases grow beyond 256 MiB here";
-            return Err(problem(at, what, "use fewer aliases; profiles can share with `extends`"));
-        }
+        let Some(left) = self.purse.checked_sub(node.bytes()) else {
+            let what = "anchors and aliases make more of this file than is taken";
+            return Err(problem(
+                at,
+                what,
+                "use fewer aliases, and none of aliases; profiles can share with `extends`",
+            ));
+        };
+        self.purse = left;
         Ok(node.clone())
     }
 }

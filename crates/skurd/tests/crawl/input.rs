@@ -19,13 +19,14 @@ fn numbered(ask: &Ask) -> Reply {
 fn i1_a1_wrong_command_lines_say_what_would_be_right() {
     let world = World::new(numbered);
     world.write("broken.yaml", "collections: [{nam: c}]\n");
-    let cases: [(&[&str], i32, &str); 9] = [
+    let cases: [(&[&str], i32, &str); 10] = [
         (&["http://a.test/0"], 1, "hint: --contact https://your.site/bot"),
         (&["http://a.test/0", "--resolve", "nonsense"], 2, "--resolve"),
         (&["http://a.test/0", "--resolve", "a.test=nowhere"], 2, "--resolve"),
         (&["http://a.test/0", "--allow-net", "localhost"], 2, "hint: write an address"),
         (&["http://a.test/0", "--allow-net", "127.0.0.0/40"], 2, "hint: write an address"),
         (&["http://a.test/0", "--delay", "soon"], 2, "--delay"),
+        (&["http://a.test/0", "--contact", "me"], 2, "neither a URL nor a mail address"),
         (&["nothing.yaml", "--allow-net", "127.0.0.0/8"], 1, "nothing.yaml"),
         (&["broken.yaml", "--allow-net", "127.0.0.0/8"], 1, "broken.yaml:1"),
         (&["a.test", "--allow-net", "127.0.0.0/8"], 1, "hint: write `https://a.test/`"),
@@ -101,6 +102,21 @@ fn a8_archives_are_zstd_or_none_on_request() {
     assert_eq!(events.last().unwrap()["pages"], 20);
     assert_eq!((world.warc_files().len(), world.json(&["captures"]).len()), (0, 0));
     world.check();
+}
+
+/// A file of a thousand bytes must not cost more than other files of a thousand bytes do.
+#[test]
+fn i3_an_alias_bomb_costs_next_to_nothing() {
+    let world = World::new(numbered);
+    let level = |n: u8| {
+        format!("{0}: &{0} [{1}]\n", char::from(b'b' + n), format!("*{}, ", char::from(b'a' + n)).repeat(9))
+    };
+    world.write("bomb.yaml", &format!("a: &a [x, x, x, x, x]\n{}", (0..20).map(level).collect::<String>()));
+    let told = world.skurd(&["config", "check", "bomb.yaml"]);
+    assert_eq!(told.code, Some(1), "{told:?}");
+    assert!(told.err.contains("use fewer aliases"), "{told:?}");
+    // The memory is looked at now and then: what is over at once is not even seen.
+    assert!(told.peak_kib < 64 << 10, "{} KiB of memory", told.peak_kib);
 }
 
 #[test]

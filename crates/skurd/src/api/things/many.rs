@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 
 use super::Kind;
 use crate::api::{Answer, App, Json, Problem};
-use crate::config::{Data, TextRule, Wrong, read_text};
+use crate::config::{Data, TextRule, Wrong, nobody_takes, read_text};
 use crate::hint::unknown;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -106,6 +106,10 @@ fn differences(catalog: &Catalog, many: ManySeeds) -> Answer<(Vec<Change>, Seeds
                 wanted.profiles.push(profile.clone());
             }
         }
+        let own = wanted.profiles.iter().map(|name| catalog.profile(name));
+        if let Some(wrong) = nobody_takes(&normal, own, catalog.url_rules()) {
+            return Err(refused(&format!("/seeds/{place}/url"), wrong));
+        }
         taken.insert(name, normal);
         match there {
             Some(there) if *there == wanted => counts.unchanged += 1,
@@ -155,7 +159,7 @@ mod tests {
     fn catalog() -> Catalog {
         let text = "
 collections: [{name: c}]
-profiles: [{name: daily, collection: c, every: 1d}, {name: weekly, collection: c, every: 1w}]
+profiles: [{name: daily, collection: c, every: 1d, scope: {schemes: [https]}}, {name: weekly, collection: c, every: 1w}]
 seeds: [{url: 'https://a.no/', profiles: [daily], active: no}, {url: 'https://b.no/', name: b, profiles: [weekly]}]
 ";
         let mut catalog = Catalog::new();
@@ -207,6 +211,11 @@ seeds: [{url: 'https://a.no/', profiles: [daily], active: no}, {url: 'https://b.
         let wrong = |many: ManySeeds| differences(&catalog, many).unwrap_err().errors[0].pointer.clone();
         assert_eq!(wrong(many(&[("https://c.no/", None), ("gopher://c.no/", None)])), "/seeds/1/url");
         assert_eq!(wrong(many(&[("https://c.no/", Some("a\nb"))])), "/seeds/0/name");
+        assert_eq!(
+            wrong(many(&[("http://c.no/", None)])),
+            "/seeds/0/url",
+            "its only profile does not take it"
+        );
         assert_eq!(wrong(ManySeeds { profiles: vec!["x".to_owned()], seeds: Vec::new() }), "/profiles/0");
     }
 }

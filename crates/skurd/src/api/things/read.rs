@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use axum::http::StatusCode;
 use policy::catalog::{Catalog, Change};
-use policy::model::Settings;
+use policy::model::{Profile, Settings};
 use serde_json::{Value, json};
 
 use super::{Kind, render};
@@ -29,8 +29,8 @@ pub(crate) fn thing(catalog: &Catalog, kind: Kind, name: &str, mut body: Value) 
     refers(catalog, kind, name, &body)?;
     let rest = json!({
         "settings": render::settings(catalog.settings()),
-        "collections": if kind == Kind::Collection { json!([]) } else { collections(kind, &body) },
-        "profiles": if kind == Kind::Seed { profiles(&body) } else { json!([]) },
+        "collections": if kind == Kind::Collection { json!([]) } else { collections(catalog, kind, &body) },
+        "profiles": if kind == Kind::Seed { profiles(catalog, &body) } else { json!([]) },
     });
     let mut declared = config_of(kind.section(), true, &body, rest)?;
     let change = match kind {
@@ -95,18 +95,25 @@ fn texts<'a>(body: &'a Value, key: &str) -> impl Iterator<Item = &'a str> {
     body[key].as_array().into_iter().flatten().map(|item| item.as_str().unwrap_or_default())
 }
 
-/// The collection that a profile names, or that the made-up profiles of a seed have.
-fn collections(kind: Kind, body: &Value) -> Value {
-    match (kind, body["collection"].as_str()) {
-        (Kind::Profile, Some(name)) => json!([{ "name": name }]),
-        (Kind::Seed, _) => json!([{ "name": "c" }]),
-        _ => json!([]),
-    }
+/// The collection that a profile names, or those of a seed's profiles.
+fn collections(catalog: &Catalog, kind: Kind, body: &Value) -> Value {
+    let names: BTreeSet<&str> = match kind {
+        Kind::Profile => body["collection"].as_str().into_iter().collect(),
+        Kind::Seed => named(catalog, body).map(|profile| profile.collection.as_str()).collect(),
+        _ => BTreeSet::new(),
+    };
+    names.iter().map(|name| json!({ "name": name })).collect()
 }
 
-fn profiles(body: &Value) -> Value {
-    let names: BTreeSet<&str> = texts(body, "profiles").collect();
-    names.iter().map(|name| json!({ "name": name, "collection": "c", "every": "1d" })).collect()
+/// The profiles that a seed names, as they are.
+fn profiles(catalog: &Catalog, body: &Value) -> Value {
+    let mut seen = BTreeSet::new();
+    let once = named(catalog, body).filter(|profile| seen.insert(profile.name.as_str()));
+    once.map(render::profile).collect()
+}
+
+fn named<'a>(catalog: &'a Catalog, body: &'a Value) -> impl Iterator<Item = &'a Profile> {
+    texts(body, "profiles").filter_map(|name| catalog.profile(name))
 }
 
 /// Reads the body as (an entry of) a section, with the rest of a config behind it.
@@ -264,6 +271,12 @@ host_groups: [{name: 'group:a', hosts: [a.no, b.no], politeness: {min: 0s, max: 
                 json!({"url": "https://a.no/", "profiles": ["daily"], "name": "other"}),
                 "/name",
                 "other",
+            ),
+            (
+                Kind::Seed,
+                json!({"url": "http://a.no/", "profiles": ["daily"]}),
+                "/url",
+                "`daily`: scheme http is not allowed",
             ),
             (Kind::Profile, json!({"collection": "c", "every": "soon"}), "/every", ""),
             (Kind::Profile, json!({"collection": "x", "every": "1d"}), "/collection", "x"),
