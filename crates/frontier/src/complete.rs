@@ -5,6 +5,9 @@
 //! refused and nothing is counted (F6). An undetermined commit is simply run again: where it had happened, the slot is gone, but
 //! its captures are there; and where there was nothing to capture, nobody but us can have freed a slot whose lease still runs.
 //!
+//! A page may name more than a transaction holds. Harvests that are too large together are refused together, and their caller splits them; one
+//! that is too large alone keeps as many of its links as fit, and its record says so (A12, see [`crate::size`]).
+//!
 //! Harvests that finish together share a transaction, and with it the look at their hosts and the way to the disk. It is still all of each
 //! or none of it, and if one of them lost its lease, none of any: its bytes stand between those of the others in the archive, which has
 //! to write them anew without it.
@@ -16,7 +19,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use policy::evaluate::{Access, Dns, Robots, access};
-use policy::model::{BlacklistEntry, BlacklistReason, Position, Record};
+use policy::model::{BlacklistEntry, BlacklistReason, Record};
 use policy::outcome::{Answer, Fetched, HostEffect, NoAnswer, Outcome, Placement, Response, outcome};
 use policy::schedule::politeness_delay;
 use policy::time::{Span, Time};
@@ -31,6 +34,7 @@ use crate::schema::{
     BLACKLIST, BLACKLIST_ENDS, CAPTURES, COOKIES, Capture, ErrorKind, FILES, GROUPS, HOSTS, Host, LEASES,
     UrlState, surt_in_key,
 };
+use crate::size::Followed;
 
 /// A finished order.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +76,8 @@ pub struct Summary {
     pub next_due: Option<Time>,
     /// URLs the outlinks added to the queue.
     pub added: u64,
+    /// A12: links that did not fit.
+    pub left_out: u64,
 }
 
 impl Frontier {
@@ -168,7 +174,8 @@ impl Desk<'_> {
         let mut summaries = Vec::with_capacity(harvests.len());
         let mut open = OpenHosts::new();
         let mut arrivals = Arrivals::new();
-        for Harvest { order, report, captures } in harvests {
+        for harvest in harvests {
+            let Harvest { order, report, .. } = *harvest;
             let mut host = match open.remove(&order.host) {
                 Some(host) => host,
                 None => HOSTS.lock(self.tx, (&order.host,)).await?.unwrap_or_default(),
@@ -176,7 +183,8 @@ impl Desk<'_> {
             if !self.release_slot(order, &mut host).await? {
                 return Err(Error::Corrupt(format!("{} was given the same lease twice", order.url)));
             }
-            summaries.push(self.complete(order, report, captures, &mut host, &mut arrivals).await?);
+            let alone = harvests.len() == 1;
+            summaries.push(self.complete(harvest, alone, &mut host, &mut arrivals).await?);
             self.free(order, report, &mut host).await?;
             open.insert(order.host.clone(), host);
         }
@@ -219,27 +227,28 @@ impl Desk<'_> {
         Ok(())
     }
 
+    /// `alone`: it has the transaction to itself.
     async fn complete(
         &self,
-        order: &Order,
-        report: &Report,
-        captures: &[(CaptureKey, Capture)],
+        harvest: &Harvest<'_>,
+        alone: bool,
         host: &mut Host,
         arrivals: &mut Arrivals,
     ) -> Result<Summary> {
+        let Harvest { order, report, captures } = *harvest;
         let state = match &order.walk {
             Some(_) => None,
             None => self.state(&order.collection, order.url.as_str()).await?,
         };
         let summary = match (&report.result, state) {
-            _ if order.walk.is_some() => self.walked(order, report, captures, host, arrivals).await?,
+            _ if order.walk.is_some() => self.walked(harvest, alone, host, arrivals).await?,
             (Fetch::RobotsDenied { until }, Some(UrlState::Queued(record))) => {
                 let record = Record { problem: report.problem_kept(), ..record };
                 self.deny(order, record, *until)?;
                 Summary::default()
             }
             (_, Some(UrlState::Queued(record))) => {
-                self.outcome(order, report, record, host, arrivals).await?
+                self.outcome(harvest, alone, record, host, arrivals).await?
             }
             // Removed or blacklisted by somebody while it was in flight: what was fetched is kept, nothing else.
             _ => Summary { captured: !captures.is_empty(), ..Summary::default() },
@@ -257,12 +266,13 @@ impl Desk<'_> {
 
     async fn outcome(
         &self,
-        order: &Order,
-        report: &Report,
+        harvest: &Harvest<'_>,
+        alone: bool,
         stored: Record,
         host: &mut Host,
         arrivals: &mut Arrivals,
     ) -> Result<Summary> {
+        let Harvest { order, report, .. } = *harvest;
         let queued_now = (stored.due != order.due).then_some(stored.due);
         let before = Record { due: order.due, ..stored.clone() };
         let fetched = fetched(report);
@@ -285,17 +295,16 @@ impl Desk<'_> {
                 host.backoff_until = Some(self.now.plus(span));
             }
         }
-        let added = if outcome.follow_outlinks {
-            let position = before.position;
-            self.follow(order, report, &before, position, arrivals).await?
-        } else {
-            0
-        };
+        let mut followed = Followed::default();
+        if outcome.follow_outlinks {
+            followed = self.follow(order, report, &before, alone, arrivals).await?;
+        }
+        let Followed { added, left_out } = followed;
         let next_due = match outcome.placement {
             Placement::Queue { due } => Some(due),
             _ => None,
         };
-        Ok(Summary { variant: Some(outcome.variant), captured: outcome.captured, next_due, added })
+        Ok(Summary { variant: Some(outcome.variant), captured: outcome.captured, next_due, added, left_out })
     }
 
     async fn follow(
@@ -303,20 +312,22 @@ impl Desk<'_> {
         order: &Order,
         report: &Report,
         before: &Record,
-        position: Position,
+        alone: bool,
         arrivals: &mut Arrivals,
-    ) -> Result<u64> {
-        let limit = usize::try_from(order.plan.limits.max_outlinks).unwrap_or(usize::MAX);
+    ) -> Result<Followed> {
         let page = Page {
             seed: &before.seed,
-            position,
+            position: before.position,
             run: before.run,
             collection: &order.collection,
             own_url: Some(order.url.as_str()),
         };
-        let added =
-            self.discover(&page, &report.outlinks[..report.outlinks.len().min(limit)], arrivals).await?;
-        Ok(added)
+        let links = report.links_within(order);
+        let followed = self.follow_fitting(&page, links, alone, arrivals).await?;
+        if followed.left_out > 0 {
+            self.note_left_out(order, followed.left_out, links.len()).await?;
+        }
+        Ok(followed)
     }
 
     fn place_own(

@@ -27,6 +27,7 @@ pub mod ports;
 mod report;
 mod reserve;
 pub mod schema;
+mod size;
 mod start;
 mod stats;
 mod sweep;

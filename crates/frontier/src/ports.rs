@@ -176,6 +176,12 @@ impl Report {
         Some(if kept.len() < problem.len() { format!("{kept}…") } else { kept.to_owned() })
     }
 
+    /// The links that are taken from the page.
+    pub(crate) fn links_within(&self, order: &Order) -> &[Outlink] {
+        let max = usize::try_from(order.plan.limits.max_outlinks).unwrap_or(usize::MAX);
+        &self.outlinks[..self.outlinks.len().min(max)]
+    }
+
     /// A report of nothing but its result.
     pub fn bare(at: Time, result: Fetch) -> Report {
         Report {

@@ -22,6 +22,7 @@ use crate::desk::{Arrivals, Desk, stored_url};
 use crate::hosts::Unit;
 use crate::ports::Order;
 use crate::schema::{COOKIES, GROUP_QUEUE, GROUPS, HOST_QUEUE, Host, LEASES, QUEUE, Slot, UrlState};
+use crate::size::ROOM_BYTES_MIN;
 use crate::walks::Granted;
 
 /// URLs looked at per unit and transaction.
@@ -103,7 +104,9 @@ impl Desk<'_> {
         let mut orders = Vec::new();
         let mut next = None;
         for ((at, unit), ()) in page.rows {
-            if Time(at) > self.now || orders.len() == leases.len() {
+            // What is left comes with the next: evaluating may write a lot, too.
+            let full = orders.len() == leases.len() || self.tx.room() < ROOM_BYTES_MIN;
+            if Time(at) > self.now || full {
                 next = Some(Time(at).max(self.now));
                 break;
             }

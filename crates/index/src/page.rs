@@ -83,7 +83,8 @@ impl Page {
         &self.bytes
     }
 
-    pub(crate) fn weight(&self) -> usize {
+    /// Bytes of its links written out: what it takes in the store at most.
+    pub fn weight(&self) -> usize {
         self.weight
     }
 }

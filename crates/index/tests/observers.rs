@@ -173,3 +173,22 @@ fn kind(difference: &Difference) -> &'static str {
         _ => "something else",
     }
 }
+
+/// The heaviest batches there can be, each link a target of its own: observers keep within the limits of a transaction (A12).
+#[tokio::test]
+async fn a12_pages_full_of_the_longest_links_are_worked_in() {
+    let index = Index::open(&Store::in_memory(1), "long").await.unwrap();
+    let long = |page: usize, n: usize| {
+        let head = format!("http://{page}.site.test/{n}/");
+        uri(&format!("{head}{}", "z".repeat(index::URI_BYTES_MAX - 40 - head.len())))
+    };
+    let mut model = Model::default();
+    for round in 0..2 {
+        for page in 0..40 {
+            let links = (0..520).map(|n| (long(page, n + 100 * round), "a".repeat(10))).collect();
+            load_all(&index, &mut model, &[(uri(&format!("http://source.test/{page}")), links)]).await;
+        }
+        index.to_rest().await.unwrap();
+    }
+    assert_eq!(index.verify(Repair::Report).await.unwrap().differences, 0);
+}

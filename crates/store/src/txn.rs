@@ -46,6 +46,16 @@ pub(crate) enum Write {
     Lock,
 }
 
+impl Write {
+    /// Of its value.
+    fn bytes(&self) -> usize {
+        match self {
+            Write::Put(value) => value.len(),
+            Write::Delete | Write::Lock => 0,
+        }
+    }
+}
+
 /// What a transaction hands to the engine.
 #[derive(Debug)]
 pub(crate) struct WriteSet {
@@ -123,6 +133,11 @@ impl Tx {
             values[at] = value;
         }
         Ok(values)
+    }
+
+    /// How many bytes of keys and values can still be written.
+    pub fn room(&self) -> usize {
+        TXN_BYTES_MAX.saturating_sub(self.inner.buffer.lock().bytes)
     }
 
     /// Reads, and makes the commit conflict if anybody else writes or locks the key meanwhile.
@@ -214,12 +229,14 @@ impl Tx {
         check_key(&key)?;
         let mut buffer = self.inner.buffer.lock();
         buffer.check_open()?;
-        let size = match &write {
-            Some(Write::Put(value)) => value.len(),
-            _ => 0,
-        };
+        let size = write.as_ref().map_or(0, Write::bytes);
         check_size("a value", size, VALUE_BYTES_MAX)?;
-        let total = buffer.bytes + key.len() + size;
+        // What is written over counts no more.
+        let before = buffer.writes.get(&key).map_or(0, |before| key.len() + before.bytes());
+        let total = match &write {
+            None if before > 0 => buffer.bytes,
+            _ => buffer.bytes - before + key.len() + size,
+        };
         check_size("a transaction", total, TXN_BYTES_MAX)?;
         buffer.bytes = total;
         match write {

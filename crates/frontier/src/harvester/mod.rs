@@ -11,21 +11,22 @@
 //! When asked to stop, it reserves no more and commits what is in flight, as far as that comes home soon; the reservations of the rest
 //! are taken back at the next start.
 
+mod commit;
 mod flights;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use policy::time::{Span, Time};
-use store::{Error, Result};
+use store::Result;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::Frontier;
-use crate::complete::{CompletedAll, Harvest, Summary};
-use crate::ports::{Archive, CaptureKey, Fetcher, Kept, Order, Report};
+use crate::complete::Summary;
+use crate::ports::{Archive, CaptureKey, Fetcher, Order, Report};
 use crate::schema::Capture;
-use flights::{Fetched, Flights};
+use flights::Flights;
 
 /// The longest sleep where others may add something, or set the clock, without telling.
 pub const IDLE_MAX: Span = Span::seconds(1);
@@ -175,61 +176,5 @@ where
             Some(grace) => self.frontier.is_idle(grace).await,
             None => Ok(false),
         }
-    }
-
-    /// Archives and commits; whoever lost its lease is left out and the rest done again.
-    async fn commit(&self, mut batch: Vec<Fetched<F::Exchange>>, tally: &mut Tally) -> Result<()> {
-        while !batch.is_empty() {
-            let kept = self.keep(&batch).await?;
-            let mut captures = kept.captures.into_iter();
-            let captures: Vec<_> = batch
-                .iter()
-                .map(|fetched| fetched.exchange.as_ref().and_then(|_| captures.next()).unwrap_or_default())
-                .collect();
-            let harvests: Vec<Harvest<'_>> = batch
-                .iter()
-                .zip(&captures)
-                .map(|(fetched, captures)| Harvest {
-                    order: &fetched.order,
-                    report: &fetched.report,
-                    captures,
-                })
-                .collect();
-            match self.frontier.complete_all(&harvests, &kept.files).await {
-                Ok(CompletedAll::Done(summaries)) => {
-                    for (harvest, summary) in harvests.iter().zip(&summaries) {
-                        let Harvest { order, report, captures } = *harvest;
-                        tally.harvests += 1;
-                        tally.captures += captures.len() as u64;
-                        tally.added += summary.added;
-                        self.witness.harvested(&Harvested { order, report, captures, summary });
-                    }
-                    return Ok(());
-                }
-                Ok(CompletedAll::LeasesLost(lost)) => {
-                    self.archive.abandon().await.map_err(Error::lasting)?;
-                    tally.leases_lost += lost.len() as u64;
-                    let mut at = 0..;
-                    batch.retain(|_| at.next().is_some_and(|at| !lost.contains(&at)));
-                }
-                // It may have happened: the bytes stay, and the next start compares them with the store.
-                Err(error @ Error::Undetermined(_)) => return Err(error),
-                Err(error) => {
-                    self.archive.abandon().await.map_err(Error::lasting)?;
-                    return Err(error);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// A harvest that cannot be archived is not committed either: the run ends, and the next one harvests it again.
-    async fn keep(&self, batch: &[Fetched<F::Exchange>]) -> Result<Kept> {
-        let exchanges: Vec<_> = batch
-            .iter()
-            .filter_map(|fetched| fetched.exchange.as_ref().map(|exchange| (&fetched.order, exchange)))
-            .collect();
-        // Also with nothing to keep: from then on `abandon` is about this batch, and no longer about the one before.
-        self.archive.keep(&exchanges).await.map_err(Error::lasting)
     }
 }

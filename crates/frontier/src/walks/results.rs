@@ -9,8 +9,9 @@ use super::{Strand, Walks};
 use crate::complete::{Harvest, Summary};
 use crate::desk::{Arrivals, Desk};
 use crate::links::Page;
-use crate::ports::{CaptureKey, Fetch, Order, Report};
-use crate::schema::{COUNTERS, Capture, ErrorKind, Host, WALK_IDS, WALKS, WalkRow, WalkRun};
+use crate::ports::{Fetch, Order, Report};
+use crate::schema::{COUNTERS, ErrorKind, Host, WALK_IDS, WALKS, WalkRow, WalkRun};
+use crate::size::Followed;
 use crate::start::RUN;
 
 /// Rows of a walk to be written with what changed it.
@@ -90,12 +91,12 @@ impl Desk<'_> {
     /// What an answer to a walk does besides: to its host, and to the queue if its links are followed.
     pub(crate) async fn walked(
         &self,
-        order: &Order,
-        report: &Report,
-        captures: &[(CaptureKey, Capture)],
+        harvest: &Harvest<'_>,
+        alone: bool,
         host: &mut Host,
         arrivals: &mut Arrivals,
     ) -> Result<Summary> {
+        let Harvest { order, report, captures } = *harvest;
         match report.result {
             Fetch::Answer(_) => {
                 host.failures = 0;
@@ -108,8 +109,8 @@ impl Desk<'_> {
             }
             Fetch::NoAnswer(_) | Fetch::RobotsDenied { .. } => {}
         }
-        let added = self.follow_walk(order, report, arrivals).await?;
-        Ok(Summary { captured: !captures.is_empty(), added, ..Summary::default() })
+        let Followed { added, left_out } = self.follow_walk(order, report, alone, arrivals).await?;
+        Ok(Summary { captured: !captures.is_empty(), added, left_out, ..Summary::default() })
     }
 
     fn cooldown(&self, order: &Order) -> Option<policy::time::Span> {
@@ -117,11 +118,16 @@ impl Desk<'_> {
         self.catalog().walk(&walk.walk).map(|declared| declared.settings.cooldown())
     }
 
-    async fn follow_walk(&self, order: &Order, report: &Report, arrivals: &mut Arrivals) -> Result<u64> {
+    async fn follow_walk(
+        &self,
+        order: &Order,
+        report: &Report,
+        alone: bool,
+        arrivals: &mut Arrivals,
+    ) -> Result<Followed> {
         if report.existence != Some(Outcome::Exists) || self.catalog().seed(&order.seed).is_none() {
-            return Ok(0);
+            return Ok(Followed::default());
         }
-        let limit = usize::try_from(order.plan.limits.max_outlinks).unwrap_or(usize::MAX);
         let page = Page {
             seed: &order.seed,
             position: Position::default(),
@@ -129,6 +135,6 @@ impl Desk<'_> {
             collection: &order.collection,
             own_url: Some(order.url.as_str()),
         };
-        self.discover(&page, &report.outlinks[..report.outlinks.len().min(limit)], arrivals).await
+        self.follow_fitting(&page, report.links_within(order), alone, arrivals).await
     }
 }

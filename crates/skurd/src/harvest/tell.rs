@@ -173,6 +173,7 @@ pub(crate) fn harvest_json(harvested: &Harvested<'_>) -> Value {
         "unchanged": unchanged,
         "links": report.outlinks.len(),
         "added": summary.added,
+        "left_out": summary.left_out,
         "next": time_json(summary.next_due),
         "file": capture.map(|(_, capture)| capture.file.as_str()),
         "offset": capture.map(|(_, capture)| capture.offset),

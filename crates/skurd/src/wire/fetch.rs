@@ -295,6 +295,9 @@ impl Work {
             target_dns_failed: false,
         };
         let mut problem = exchange.truncated.map(|why| format!("cut off: {}", told(why)));
+        if let Some(reason) = extracted.as_ref().and_then(|extracted| extracted.problem.as_ref()) {
+            problem.get_or_insert_with(|| reason.clone());
+        }
         let existence = self.existence(extracted.as_ref());
         let page = self.page(extracted.as_ref(), unchanged);
         let mut links = extracted.map_or_else(Vec::new, |extracted| extracted.links);
@@ -367,7 +370,15 @@ impl Work {
             forms: false,
             announced_as_sitemap: self.announced,
         };
-        Some(extract::links(&page, &mut body(exchange)))
+        let mut found = extract::links(&page, &mut body(exchange));
+        let fit = order.links_that_fit(found.links.iter().map(|link| &link.url));
+        let left_out = found.dropped + (found.links.len() - fit) as u64;
+        found.links.truncate(fit);
+        if left_out > 0 {
+            let cut = format!("{left_out} links beyond the first {fit} were left out");
+            found.problem = Some(found.problem.map_or(cut.clone(), |problem| format!("{problem}; {cut}")));
+        }
+        Some(found)
     }
 }
 

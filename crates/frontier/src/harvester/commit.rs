@@ -1,0 +1,141 @@
+//! From what was fetched to what is archived and committed.
+//!
+//! A batch is archived with one sync and committed in one transaction, or not at all: then what was archived of it is cut off again,
+//! and it is done anew in another shape. Whoever lost its lease is left out. What weighs too much for one transaction is split before; and
+//! should a batch turn out too large all the same, it is halved until it fits. A page that does not fit alone, whatever is left out of it, is
+//! an error of that page (A12): the harvest goes on.
+
+use store::{Error, Result};
+
+use super::flights::Fetched;
+use super::{Harvested, Harvester, Tally, Witness};
+use crate::complete::{CompletedAll, Harvest};
+use crate::ports::{Archive, Fetch, Fetcher, Kept, Report};
+use crate::schema::ErrorKind;
+use crate::size::{BATCH_BYTES_MAX, weight};
+
+/// What became of a batch.
+enum Committed {
+    Done,
+    /// None of it, since these had lost their leases.
+    LeasesLost(Vec<usize>),
+    /// None of it.
+    TooLarge(Error),
+}
+
+impl<F, A, W> Harvester<F, A, W>
+where
+    F: Fetcher + 'static,
+    F::Exchange: 'static,
+    A: Archive<F::Exchange>,
+    W: Witness,
+{
+    /// Archives and commits, in as many transactions as it takes.
+    pub(super) async fn commit(&self, batch: Vec<Fetched<F::Exchange>>, tally: &mut Tally) -> Result<()> {
+        // The last comes first.
+        let mut waiting = apart(batch);
+        waiting.reverse();
+        while let Some(mut batch) = waiting.pop() {
+            match self.commit_together(&batch, tally).await? {
+                Committed::Done => {}
+                Committed::LeasesLost(lost) => {
+                    tally.leases_lost += lost.len() as u64;
+                    let mut at = 0..;
+                    batch.retain(|_| at.next().is_some_and(|at| !lost.contains(&at)));
+                    waiting.push(batch);
+                }
+                Committed::TooLarge(_) if batch.len() > 1 => {
+                    let second = batch.split_off(batch.len() / 2);
+                    waiting.extend([second, batch]);
+                }
+                Committed::TooLarge(error) => {
+                    let Some(own) = batch.first_mut().filter(|own| !own.is_bare()) else { return Err(error) };
+                    own.make_bare(&error);
+                    waiting.push(batch);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn commit_together(&self, batch: &[Fetched<F::Exchange>], tally: &mut Tally) -> Result<Committed> {
+        if batch.is_empty() {
+            return Ok(Committed::Done);
+        }
+        let kept = self.keep(batch).await?;
+        let mut captures = kept.captures.into_iter();
+        let captures: Vec<_> = batch
+            .iter()
+            .map(|fetched| fetched.exchange.as_ref().and_then(|_| captures.next()).unwrap_or_default())
+            .collect();
+        let harvests: Vec<Harvest<'_>> = batch
+            .iter()
+            .zip(&captures)
+            .map(|(fetched, captures)| Harvest { order: &fetched.order, report: &fetched.report, captures })
+            .collect();
+        let refused = match self.frontier.complete_all(&harvests, &kept.files).await {
+            Ok(CompletedAll::Done(summaries)) => {
+                for (harvest, summary) in harvests.iter().zip(&summaries) {
+                    let Harvest { order, report, captures } = *harvest;
+                    tally.harvests += 1;
+                    tally.captures += captures.len() as u64;
+                    tally.added += summary.added;
+                    self.witness.harvested(&Harvested { order, report, captures, summary });
+                }
+                return Ok(Committed::Done);
+            }
+            Ok(CompletedAll::LeasesLost(lost)) => Ok(Committed::LeasesLost(lost)),
+            // It may have happened: the bytes stay, and the next start compares them with the store.
+            Err(error @ Error::Undetermined(_)) => return Err(error),
+            Err(error @ Error::TooLarge { .. }) => Ok(Committed::TooLarge(error)),
+            Err(error) => Err(error),
+        };
+        self.archive.abandon().await.map_err(Error::lasting)?;
+        refused
+    }
+
+    /// A harvest that cannot be archived is not committed either: the run ends, and the next one harvests it again.
+    async fn keep(&self, batch: &[Fetched<F::Exchange>]) -> Result<Kept> {
+        let exchanges: Vec<_> = batch
+            .iter()
+            .filter_map(|fetched| fetched.exchange.as_ref().map(|exchange| (&fetched.order, exchange)))
+            .collect();
+        // Also with nothing to keep: from then on `abandon` is about this batch, and no longer about the one before.
+        self.archive.keep(&exchanges).await.map_err(Error::lasting)
+    }
+}
+
+/// Batches that fit into a transaction each, as far as can be told.
+fn apart<E>(batch: Vec<Fetched<E>>) -> Vec<Vec<Fetched<E>>> {
+    let mut batches: Vec<Vec<Fetched<E>>> = Vec::new();
+    let mut sum = 0;
+    for fetched in batch {
+        let own = weight(&fetched.order, &fetched.report);
+        match batches.last_mut() {
+            Some(last) if sum + own <= BATCH_BYTES_MAX => {
+                sum += own;
+                last.push(fetched);
+            }
+            _ => {
+                sum = own;
+                batches.push(vec![fetched]);
+            }
+        }
+    }
+    batches
+}
+
+impl<E> Fetched<E> {
+    /// Nothing is left of it that could be left out.
+    fn is_bare(&self) -> bool {
+        self.exchange.is_none() && self.report.outlinks.is_empty() && self.report.page.is_none()
+    }
+
+    fn make_bare(&mut self, error: &Error) {
+        let mut report = Report::bare(self.report.at, Fetch::NoAnswer(ErrorKind::Broken));
+        report.response_time = self.report.response_time;
+        report.problem = Some(format!("what is to be written of it does not fit: {error}"));
+        self.report = report;
+        self.exchange = None;
+    }
+}
