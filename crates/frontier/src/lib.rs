@@ -16,6 +16,7 @@ mod cursor;
 mod declared;
 mod desk;
 mod feed;
+mod format1;
 mod harvester;
 mod hosts;
 mod lease;
@@ -31,6 +32,7 @@ mod size;
 mod start;
 mod stats;
 mod sweep;
+mod upgrade;
 mod walks;
 mod why;
 
@@ -56,6 +58,7 @@ pub use report::{ContractRow, DomainRow, FeasibilityRow, OverdueCount};
 pub use reserve::Reserved;
 pub use start::{Started, Target};
 pub use sweep::Swept;
+pub use upgrade::UPGRADES;
 pub use walks::{WalkError, WalkSight};
 pub use why::{Explanation, HostSituation, Situation};
 

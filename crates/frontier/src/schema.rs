@@ -22,6 +22,8 @@
 //!
 //! A URL is **queued** (`URLS` has its record and `QUEUE` its place), **done**, **blacklisted**, or unknown. In
 //! flight it stays queued, and a slot of its host or group names it.
+//!
+//! To change a row type, see [`store::table`]: the table gets a new version, and [`crate::format1`] says what older rows mean.
 
 use policy::catalog::Change;
 use policy::model::{BlacklistEntry, Record};
@@ -30,23 +32,32 @@ use policy::walk::{HeadRow, Resume, StretchRow};
 use serde::{Deserialize, Serialize};
 use store::table::Table;
 
-pub const URLS: Table<(String, String), UrlState> = Table::new(0x10, "urls");
+use crate::format1;
+
+pub const URLS: Table<(String, String), UrlState> =
+    Table::new(0x10, "urls").version(2, &[(1, format1::url_state)]);
 pub const QUEUE: Table<(String, i64, String, String), ()> = Table::new(0x11, "queue");
-pub const HOSTS: Table<(String,), Host> = Table::new(0x12, "hosts");
+pub const HOSTS: Table<(String,), Host> = Table::new(0x12, "hosts").version(2, &[(1, format1::host)]);
 pub const HOST_QUEUE: Table<(i64, String), ()> = Table::new(0x13, "host queue");
-pub const GROUPS: Table<(String,), Group> = Table::new(0x14, "groups");
+pub const GROUPS: Table<(String,), Group> = Table::new(0x14, "groups").version(2, &[(1, format1::group)]);
 pub const GROUP_QUEUE: Table<(String, i64, String), ()> = Table::new(0x15, "group queue");
 pub const ARRIVALS: Table<(String, u32), ()> = Table::new(0x16, "arrivals");
 /// Unit and host.
 pub const LEASES: Table<(i64, u64), (String, String)> = Table::new(0x17, "leases");
-pub const BLACKLIST: Table<(String, String), BlacklistEntry> = Table::new(0x18, "blacklist");
+pub const BLACKLIST: Table<(String, String), BlacklistEntry> =
+    Table::new(0x18, "blacklist").version(2, &[(1, format1::blacklist_entry)]);
 pub const BLACKLIST_ENDS: Table<(i64, String, String), ()> = Table::new(0x19, "blacklist ends");
 pub const COOKIES: Table<(String, String), Vec<u8>> = Table::new(0x1A, "cookies");
-pub const CAPTURES: Table<(String, String, i64, u64), Capture> = Table::new(0x1B, "captures");
-pub const CONTRACT: Table<(String, i64, String, u32), Lateness> = Table::new(0x1C, "contract");
-pub const TRAFFIC: Table<(i64, String, u32), Traffic> = Table::new(0x1D, "traffic");
-pub const DECLARED: Table<(u8, String), Change> = Table::new(0x1E, "declared");
-pub const DECLARED_LOG: Table<(u64,), Change> = Table::new(0x1F, "declared log");
+pub const CAPTURES: Table<(String, String, i64, u64), Capture> =
+    Table::new(0x1B, "captures").version(2, &[(1, format1::capture)]);
+pub const CONTRACT: Table<(String, i64, String, u32), Lateness> =
+    Table::new(0x1C, "contract").version(2, &[(1, format1::lateness)]);
+pub const TRAFFIC: Table<(i64, String, u32), Traffic> =
+    Table::new(0x1D, "traffic").version(2, &[(1, format1::traffic)]);
+pub const DECLARED: Table<(u8, String), Change> =
+    Table::new(0x1E, "declared").version(2, &[(1, format1::change)]);
+pub const DECLARED_LOG: Table<(u64,), Change> =
+    Table::new(0x1F, "declared log").version(2, &[(1, format1::change)]);
 pub const COUNTERS: Table<(String,), u64> = Table::new(0x20, "counters");
 pub const FILES: Table<(String,), u64> = Table::new(0x21, "files");
 pub const WALKS: Table<(String,), WalkRow> = Table::new(0x22, "walks");
@@ -60,6 +71,31 @@ const SURT_BYTES_MAX: usize = 3500;
 pub fn surt_in_key(surt: &str) -> &str {
     &surt[..surt.floor_char_boundary(SURT_BYTES_MAX)]
 }
+
+/// All of them: number, name, version.
+pub const TABLES: &[(u8, &str, u8)] = &[
+    URLS.facts(),
+    QUEUE.facts(),
+    HOSTS.facts(),
+    HOST_QUEUE.facts(),
+    GROUPS.facts(),
+    GROUP_QUEUE.facts(),
+    ARRIVALS.facts(),
+    LEASES.facts(),
+    BLACKLIST.facts(),
+    BLACKLIST_ENDS.facts(),
+    COOKIES.facts(),
+    CAPTURES.facts(),
+    CONTRACT.facts(),
+    TRAFFIC.facts(),
+    DECLARED.facts(),
+    DECLARED_LOG.facts(),
+    COUNTERS.facts(),
+    FILES.facts(),
+    WALKS.facts(),
+    WALK_IDS.facts(),
+    PAUSES.facts(),
+];
 
 /// What the store knows of a URL in a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -218,29 +254,7 @@ mod tests {
 
     #[test]
     fn no_two_tables_share_a_number() {
-        let mut ids = vec![
-            URLS.id(),
-            QUEUE.id(),
-            HOSTS.id(),
-            HOST_QUEUE.id(),
-            GROUPS.id(),
-            GROUP_QUEUE.id(),
-            ARRIVALS.id(),
-            LEASES.id(),
-            BLACKLIST.id(),
-            BLACKLIST_ENDS.id(),
-            COOKIES.id(),
-            CAPTURES.id(),
-            CONTRACT.id(),
-            TRAFFIC.id(),
-            DECLARED.id(),
-            DECLARED_LOG.id(),
-            COUNTERS.id(),
-            FILES.id(),
-            WALKS.id(),
-            WALK_IDS.id(),
-            PAUSES.id(),
-        ];
+        let mut ids: Vec<u8> = TABLES.iter().map(|(id, ..)| *id).collect();
         let count = ids.len();
         ids.sort_unstable();
         ids.dedup();

@@ -46,16 +46,16 @@ pub(crate) struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    pub(crate) fn read(bytes: &'a [u8]) -> Result<Cell<'a>> {
-        let mut reader = Reader::new(bytes, "an inlink");
+    pub(crate) fn read(stored: &'a Bytes) -> Result<Cell<'a>> {
+        let mut reader = Reader::new(INLINKS.raw(Some(stored))?, "an inlink");
         Ok(Cell { first_seen: Time(reader.signed()?), anchor: reader.tail()? })
     }
 
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn stored(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.anchor.len() + 8);
         put_signed(&mut bytes, self.first_seen.0);
         bytes.extend_from_slice(self.anchor.as_bytes());
-        bytes
+        INLINKS.stored_raw(&bytes)
     }
 }
 
@@ -129,12 +129,12 @@ impl Index {
             match (last.what, cell) {
                 (What::Set(anchor) | What::First(anchor), None) => {
                     count.incount += 1;
-                    tx.put(key(), Cell { first_seen: first_seen(link), anchor }.bytes())?;
+                    tx.put(key(), Cell { first_seen: first_seen(link), anchor }.stored())?;
                 }
                 (What::Set(anchor) | What::First(anchor), Some(bytes)) => {
                     let cell = Cell::read(&bytes)?;
                     if cell.anchor != anchor {
-                        tx.put(key(), Cell { anchor, ..cell }.bytes())?;
+                        tx.put(key(), Cell { anchor, ..cell }.stored())?;
                     }
                 }
                 (What::Gone | What::Loaded(_), Some(_)) => {

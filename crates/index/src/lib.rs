@@ -14,6 +14,8 @@ mod codec;
 mod domains;
 pub mod dump;
 mod error;
+#[cfg(test)]
+mod golden_rows;
 mod handle;
 mod inlinks;
 mod load;

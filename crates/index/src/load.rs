@@ -89,7 +89,7 @@ impl Index {
         }
         match (head.new, load.page) {
             (Some(Waiting::Page(_)), Some(page)) if plan != Plan::Seen => {
-                tx.put(LINKS.key(other), page.bytes())?;
+                LINKS.put_raw(tx, other, page.bytes())?;
             }
             (Some(Waiting::Page(_)), _) => {}
             (Some(Waiting::Nothing) | None, _) if waits_before => LINKS.delete(tx, other)?,

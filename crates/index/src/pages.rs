@@ -117,8 +117,8 @@ impl Turn<'_> {
             (Some(_), None) => updates.loaded(UNLOADED),
             _ => {}
         }
-        let had = read_links(self.had.as_deref().unwrap_or_default())?;
-        let has = read_links(self.has.as_deref().unwrap_or_default())?;
+        let had = read_links(LINKS.raw(self.had.as_ref())?)?;
+        let has = read_links(LINKS.raw(self.has.as_ref())?)?;
         let mut had = had.iter().peekable();
         for (target, anchor) in &has {
             while let Some((gone, _)) = had.next_if(|(old, _)| old < target) {

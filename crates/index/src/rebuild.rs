@@ -103,9 +103,9 @@ impl Rebuild<'_> {
             let (source, head) = (HEADS.key_from(&key)?.1, HEADS.value_from(&value)?);
             let Some(content) = head.cur else { continue };
             let bytes = tx.get(&LINKS.key((self.index, &source, head.slot))).await?;
-            for (target, anchor) in read_links(bytes.as_deref().unwrap_or_default())? {
+            for (target, anchor) in read_links(LINKS.raw(bytes.as_ref())?)? {
                 let key = INLINKS.key((scratch, &target, &source));
-                let cell = Cell { first_seen: content.since, anchor }.bytes();
+                let cell = Cell { first_seen: content.since, anchor }.stored();
                 writer.put(move |tx| tx.put(key.as_slice(), cell.as_slice())).await?;
             }
             let loaded = Count { incount: 0, loaded: true };

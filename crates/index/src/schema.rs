@@ -23,7 +23,7 @@
 use policy::time::Time;
 use serde::{Deserialize, Serialize};
 use store::key::Desc;
-use store::table::Table;
+use store::table::{Raw, Table};
 
 use crate::handle::Entry;
 use crate::page::Digest;
@@ -31,9 +31,9 @@ use crate::page::Digest;
 pub const INDEXES: Table<(String,), Entry> = Table::new(0x40, "indexes");
 pub const HEADS: Table<(u32, String), Head> = Table::new(0x41, "index heads");
 /// Raw bytes, see `page`.
-pub const LINKS: Table<(u32, String, u8), ()> = Table::new(0x42, "index links");
+pub const LINKS: Table<(u32, String, u8), Raw> = Table::new(0x42, "index links");
 /// Raw bytes, see `inlinks`.
-pub const INLINKS: Table<(u32, String, String), ()> = Table::new(0x43, "index inlinks");
+pub const INLINKS: Table<(u32, String, String), Raw> = Table::new(0x43, "index inlinks");
 pub const COUNTS: Table<(u32, String), Count> = Table::new(0x44, "index counts");
 pub const RANK: Table<(u32, u8, Desc<u64>, String), ()> = Table::new(0x45, "index rank");
 pub const DOMAIN_RANK: Table<(u32, String, u8, Desc<u64>, String), ()> =
@@ -42,10 +42,27 @@ pub const DOMAINS: Table<(u32, String), i64> = Table::new(0x47, "index domains")
 pub const DOMAINS_RANK: Table<(u32, Desc<u64>, String), ()> = Table::new(0x48, "index domains rank");
 pub const TOTALS: Table<(u32, u8, u32), Tally> = Table::new(0x49, "index totals");
 /// Raw bytes; index, queue, shard, number.
-pub const NOTES: Table<(u32, u8, u32, u64), ()> = Table::new(0x4A, "index notes");
+pub const NOTES: Table<(u32, u8, u32, u64), Raw> = Table::new(0x4A, "index notes");
 pub const FLOORS: Table<(u32, u8), u64> = Table::new(0x4B, "index floors");
 /// Never written, only locked.
 pub const GUARDS: Table<(u32, u8, u32), ()> = Table::new(0x4C, "index guards");
+
+/// All of them: number, name, version.
+pub const TABLES: &[(u8, &str, u8)] = &[
+    INDEXES.facts(),
+    HEADS.facts(),
+    LINKS.facts(),
+    INLINKS.facts(),
+    COUNTS.facts(),
+    RANK.facts(),
+    DOMAIN_RANK.facts(),
+    DOMAINS.facts(),
+    DOMAINS_RANK.facts(),
+    TOTALS.facts(),
+    NOTES.facts(),
+    FLOORS.facts(),
+    GUARDS.facts(),
+];
 
 /// A page that is or was loaded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -146,21 +163,7 @@ mod tests {
 
     #[test]
     fn no_two_tables_share_a_number() {
-        let mut ids = vec![
-            INDEXES.id(),
-            HEADS.id(),
-            LINKS.id(),
-            INLINKS.id(),
-            COUNTS.id(),
-            RANK.id(),
-            DOMAIN_RANK.id(),
-            DOMAINS.id(),
-            DOMAINS_RANK.id(),
-            TOTALS.id(),
-            NOTES.id(),
-            FLOORS.id(),
-            GUARDS.id(),
-        ];
+        let mut ids: Vec<u8> = TABLES.iter().map(|(id, ..)| *id).collect();
         let count = ids.len();
         ids.sort_unstable();
         ids.dedup();

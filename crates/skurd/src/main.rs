@@ -6,6 +6,7 @@ mod clock;
 mod commands;
 mod config;
 mod dashboard;
+mod data_dir;
 mod demo;
 mod harvest;
 mod hint;

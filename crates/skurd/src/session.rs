@@ -4,20 +4,20 @@ use std::io::{BufWriter, StdoutLock, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 use frontier::Frontier;
 use frontier::ports::Clock;
 use frontier::schema::{CAPTURES, URLS};
 use policy::catalog::Catalog;
 use policy::url::{CrawlUrl, UrlRules, normalise};
 use store::table::KeyRange;
-use store::{OpenError, Options, Store};
+use store::{Options, Store};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::clock::SystemClock;
 use crate::config::{Data, TextRule, read_text};
+use crate::data_dir::{self, explain};
 use crate::hint::{hinted, unknown};
-use crate::serve::Notice;
 
 pub(crate) struct Session {
     pub(crate) frontier: Frontier,
@@ -27,12 +27,12 @@ pub(crate) struct Session {
 impl Session {
     /// For commands that look: a directory without a store is an error.
     pub(crate) fn open(dir: &Path) -> Result<Session> {
-        Session::with(Store::open_existing(dir, &Options::default()).map_err(|error| explain(dir, error))?)
+        Session::with(data_dir::open(dir).map_err(|error| explain(dir, error))?)
     }
 
     /// For commands that fill: makes the store if it is not there.
-    pub(crate) fn create(dir: &Path, options: &Options) -> Result<Session> {
-        Session::with(Store::open(dir, options).map_err(|error| explain(dir, error))?)
+    pub(crate) fn create(dir: &Path, options: Options) -> Result<Session> {
+        Session::with(data_dir::create(dir, options).map_err(|error| explain(dir, error))?)
     }
 
     pub(crate) fn with(store: Store) -> Result<Session> {
@@ -114,30 +114,3 @@ pub(crate) fn parse_url(text: &str, rules: &UrlRules) -> Result<CrawlUrl> {
 }
 
 const URL_HINT: &str = "a URL like `https://vg.no/`";
-
-pub(crate) fn explain(dir: &Path, error: OpenError) -> Error {
-    let missing = match &error {
-        OpenError::NotAStore(_) => true,
-        OpenError::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
-        _ => false,
-    };
-    match missing {
-        true => {
-            hinted(error.to_string(), format!("`skurd config apply FILE --data {}` makes one", dir.display()))
-        }
-        false => match error {
-            OpenError::InUse { owner, .. } => hinted(error.to_string(), in_use(dir, owner)),
-            error => error.into(),
-        },
-    }
-}
-
-/// What to do about a directory that somebody else has.
-fn in_use(dir: &Path, owner: Option<u32>) -> &'static str {
-    match Notice::read(dir).map(|notice| notice.pid) {
-        Some(server) if Some(server) == owner => {
-            "that is `skurd serve`, and this command wants the directory for itself: stop the server, and start it again after"
-        }
-        _ => "stop it, or let `skurd serve` harvest: other commands then go through it",
-    }
-}

@@ -56,8 +56,11 @@ pub enum OpenError {
     #[error("{} is in use by {}", dir.display(), owner.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}")))]
     InUse { dir: PathBuf, owner: Option<u32> },
 
-    #[error("{} has format {found}, newer than this program understands ({supported}): use a newer skurd", dir.display())]
-    NewerFormat { dir: PathBuf, found: u32, supported: u32 },
+    #[error("{} has format {found}, and this program knows formats up to {newest}: use the skurd that wrote it, or a newer one", dir.display())]
+    UnknownFormat { dir: PathBuf, found: u32, newest: u8 },
+
+    #[error("the upgrade of {} to format {to} did not come to its end, and goes on the next time it is opened: {source}", dir.display())]
+    Upgrade { dir: PathBuf, to: u8, source: Error },
 
     #[error("{} is not a format file: {problem}", path.display())]
     BadFormatFile { path: PathBuf, problem: String },

@@ -2,7 +2,8 @@
 
 /// TiKV's limit, and the tightest of all engines.
 pub const KEY_BYTES_MAX: usize = 4 << 10;
-pub const VALUE_BYTES_MAX: usize = 4 << 20;
+/// Beside it, the byte of its version.
+pub const VALUE_BYTES_MAX: usize = (4 << 20) + 1;
 /// Keys and values a transaction may write, together.
 pub const TXN_BYTES_MAX: usize = 64 << 20;
 /// A scan page ends at whichever comes first, and says how to go on.

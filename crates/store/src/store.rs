@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::embedded::{self, CheckReport, Embedded, Options};
+use crate::embedded::{self, CheckReport, Embedded, Missing, Options};
 use crate::engine::Engine;
 use crate::error::{Error, OpenError, Result};
 use crate::mem::{Faults, Mem};
@@ -9,6 +9,7 @@ use crate::retry::{Retry, WhenUndetermined};
 use crate::stats::{Figures, Stats};
 use crate::turn::Turns;
 use crate::txn::Tx;
+use crate::upgrade::{self, FORMAT};
 
 /// A store, whatever its engine. Handles are cheap to clone; the last one to go closes it.
 #[derive(Clone)]
@@ -34,18 +35,27 @@ impl Store {
         Store::with(Engine::Mem(Mem::new(seed)), Arc::default())
     }
 
-    /// Opens the store of a data directory, and makes both if they are not there.
+    /// Opens the store of a data directory, and makes both if they are not there. One of an older format is upgraded first.
     pub fn open(dir: &Path, options: &Options) -> Result<Store, OpenError> {
-        let stats = Arc::new(Stats::default());
-        let embedded = Embedded::open(dir, options, embedded::Missing::Create, Arc::clone(&stats))?;
-        Ok(Store::with(Engine::Embedded(embedded), stats))
+        Store::open_or(dir, options, Missing::Create)
     }
 
     /// Opens the store of a data directory; a directory without one is an error.
     pub fn open_existing(dir: &Path, options: &Options) -> Result<Store, OpenError> {
+        Store::open_or(dir, options, Missing::Refuse)
+    }
+
+    fn open_or(dir: &Path, options: &Options, missing: Missing) -> Result<Store, OpenError> {
         let stats = Arc::new(Stats::default());
-        let embedded = Embedded::open(dir, options, embedded::Missing::Refuse, Arc::clone(&stats))?;
-        Ok(Store::with(Engine::Embedded(embedded), stats))
+        let (embedded, format) = Embedded::open(dir, options, missing, Arc::clone(&stats))?;
+        let store = Store::with(Engine::Embedded(embedded), stats);
+        let stopped = |source| OpenError::Upgrade { dir: dir.to_owned(), to: FORMAT, source };
+        if format < FORMAT {
+            upgrade::wait(upgrade::begin(&store, format)).map_err(stopped)?;
+            embedded::write_format(dir)?;
+        }
+        upgrade::wait(upgrade::go_on(&store, options.upgrades, options.notice)).map_err(stopped)?;
+        Ok(store)
     }
 
     fn with(engine: Engine, stats: Arc<Stats>) -> Store {

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use store::contract::crash::{LANES, verify};
+use store::contract::upgrading::{self, fill_bare, verify_upgraded};
 use store::{Options, Store};
 
 const ROUNDS: u32 = 60;
@@ -70,6 +71,43 @@ fn a_store_that_is_being_made_survives_kill_9() {
         let opened = Store::open(dir.path(), &Options { disk_reserve_bytes: 0, ..Options::default() });
         assert!(opened.is_ok(), "round {round}: {opened:?}");
     }
+}
+
+/// A store of format 1, killed again and again while it is upgraded: each row gets its version once, and each is met once.
+#[test]
+fn i9_an_upgrade_survives_kill_9() {
+    const ROWS: u32 = 60_000;
+    let dir = tempfile::TempDir::new().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(fill_bare(&Store::open(dir.path(), &upgrading::options()).unwrap(), ROWS));
+    std::fs::write(dir.path().join("FORMAT"), "skurd-store 1\n").unwrap();
+    let mut rng = fastrand::Rng::new();
+    let mut killed = 0;
+    loop {
+        let mut upgrading = Command::new(env!("CARGO_BIN_EXE_store-crash-writer"))
+            .arg("upgrade")
+            .arg(dir.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(upgrading.stdout.take().unwrap()).lines();
+        // Somewhere between its beginning and its end; looking is what takes the time.
+        if killed > 0 || lines.next().is_some() {
+            for _ in 0..rng.u32(0..20_000) {
+                let _ = dir.path().join("FORMAT").exists();
+            }
+        }
+        upgrading.kill().unwrap();
+        let is_done = lines.map_while(Result::ok).any(|line| line.contains("is upgraded"));
+        upgrading.wait().unwrap();
+        if is_done || killed == 200 {
+            break;
+        }
+        killed += 1;
+    }
+    assert!(killed > 0, "it was never interrupted");
+    let store = Store::open(dir.path(), &upgrading::options()).unwrap();
+    runtime.block_on(verify_upgraded(&store, ROWS));
 }
 
 fn note(line: &str, heads: &mut [u64]) {

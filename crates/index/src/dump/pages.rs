@@ -85,7 +85,7 @@ impl Row {
     fn add_page(&self, out: &mut Vec<u8>) -> Result<()> {
         let row = format!("p:{}", self.uri);
         if let Some(links) = &self.links {
-            escape::line(out, &row, "page", "cur", &escape::outlinks(&read_links(links)?));
+            escape::line(out, &row, "page", "cur", &escape::outlinks(&read_links(LINKS.raw(Some(links))?)?));
         }
         if self.count.incount > 0 {
             escape::line(out, &row, "page", "incount", &self.count.incount.to_string());

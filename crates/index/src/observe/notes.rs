@@ -32,7 +32,7 @@ pub(crate) struct Note {
 
 impl Note {
     fn read(key: Bytes, value: Bytes) -> Result<Note> {
-        let mut reader = Reader::new(&value, "a note");
+        let mut reader = Reader::new(NOTES.raw(Some(&value))?, "a note");
         let weight = reader.length()?;
         let body = value.len() - reader.remaining();
         Ok(Note { key, weight, value, body })
@@ -59,7 +59,7 @@ impl Board {
             for (draft, count) in drafts.into_iter().zip(first..) {
                 self.sent(outbox.queue, shard, draft.weight);
                 let key = NOTES.key((self.index, queue, shard, self.numbered(count)));
-                tx.put(key, draft.into_value())?;
+                tx.put(key, draft.stored())?;
             }
         }
         Ok(self.numbered(first + rounds - 1))

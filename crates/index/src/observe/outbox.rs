@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use super::Queue;
 use crate::codec::put_number;
+use crate::schema::NOTES;
 
 /// A note ends where it gets heavier than this, and another begins.
 const NOTE_WEIGHT_MAX: usize = 1 << 20;
@@ -21,15 +22,21 @@ pub(super) struct Draft {
 
 impl Draft {
     /// The weight comes first, so that it is known before the rest is read.
-    pub(super) fn into_value(self) -> Vec<u8> {
+    pub(super) fn stored(&self) -> Vec<u8> {
         let mut value = Vec::with_capacity(self.body.len() + 4);
         put_number(&mut value, self.weight as u64);
         value.extend_from_slice(&self.body);
-        value
+        NOTES.stored_raw(&value)
     }
 }
 
 impl Outbox {
+    /// The first note as it is stored.
+    #[cfg(test)]
+    pub(crate) fn first_stored(&self) -> Vec<u8> {
+        self.shards.values().flatten().next().unwrap().stored()
+    }
+
     pub(crate) fn new(queue: Queue) -> Outbox {
         Outbox { queue, shards: BTreeMap::new() }
     }

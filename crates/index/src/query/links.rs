@@ -91,7 +91,7 @@ impl Index {
         let head = HEADS.get(&tx, (self.number(), uri.as_str())).await?.filter(|head| head.cur.is_some());
         let Some(head) = head else { return Ok(Listing { items: Vec::new(), next: None }) };
         let bytes = tx.get(&LINKS.key((self.number(), uri.as_str(), head.slot))).await?;
-        let links = read_links(bytes.as_deref().unwrap_or_default())?;
+        let links = read_links(LINKS.raw(bytes.as_ref())?)?;
         let wanted = links
             .iter()
             .filter(|(target, _)| after.as_ref().is_none_or(|after| *target > after.name))

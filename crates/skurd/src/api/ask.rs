@@ -25,9 +25,10 @@ use url::form_urlencoded;
 
 use super::extract::{LARGE_BYTES_MAX, Own, config_too_large};
 use super::{App, Problem, router, routes};
+use crate::data_dir::{self, explain};
 use crate::harvest::figures::Figures;
 use crate::serve::{Live, Notice};
-use crate::session::{explain, frontier_of};
+use crate::session::frontier_of;
 
 pub(crate) const NOT_UNDERSTOOD: &str = "the answer of the server is not understood: is it another version?";
 
@@ -98,12 +99,12 @@ impl<'a> Question<'a> {
 impl Ask {
     /// For commands that look: a directory without a store is an error.
     pub(crate) fn open(dir: &Path) -> Result<Ask> {
-        Ask::of(dir, Store::open_existing(dir, &Options::default()))
+        Ask::of(dir, data_dir::open(dir))
     }
 
     /// For commands that declare: makes the store if it is not there.
     pub(crate) fn create(dir: &Path) -> Result<Ask> {
-        Ask::of(dir, Store::open(dir, &Options::default()))
+        Ask::of(dir, data_dir::create(dir, Options::default()))
     }
 
     fn of(dir: &Path, opened: Result<Store, OpenError>) -> Result<Ask> {

@@ -3,16 +3,17 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde_json::json;
-use store::{CheckReport, Options, Store};
+use store::CheckReport;
 
 use crate::config::counted;
+use crate::data_dir;
 use crate::session::{Session, stdout};
 
 /// Findings that are told; the rest is counted.
 const FINDINGS_TOLD_MAX: usize = 100;
 
 pub(crate) fn check(dir: &Path, as_json: bool) -> Result<()> {
-    let session = Session::with(Store::open_existing(dir, &Options::default())?)?;
+    let session = Session::with(data_dir::open(dir)?)?;
     let not_sound = || format!("{} is not sound", dir.display());
     let report = session.wait(session.frontier.store().check()).with_context(not_sound)?;
     let findings = session.wait(session.frontier.audit()).with_context(not_sound)?.findings;

@@ -16,7 +16,7 @@ use net::warc::Compression;
 use policy::catalog::{Catalog, Change};
 use policy::model::{Collection, Settings};
 use policy::time::{Span, Time};
-use store::{Options, Store};
+use store::Options;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
@@ -26,8 +26,9 @@ use super::tell::Teller;
 use crate::args::{HarvestArgs, WarcArg};
 use crate::clock::SystemClock;
 use crate::config::counted;
+use crate::data_dir::{self, explain};
 use crate::hint::hinted;
-use crate::session::{explain, note};
+use crate::session::note;
 use crate::wire::{self, Identity, WarcArchive, WireFetcher, WireSettings};
 
 /// What comes due so soon is waited for by a harvest that runs until it is done.
@@ -73,7 +74,7 @@ impl Harvest {
         given.as_ref().map(|settings| identity(settings, args)).transpose()?;
         let runtime = Builder::new_multi_thread().enable_all().thread_name("skurd").build()?;
         let dir = &args.data.dir;
-        let store = Store::open(dir, &Options::default()).map_err(|error| explain(dir, error))?;
+        let store = data_dir::create(dir, Options::default()).map_err(|error| explain(dir, error))?;
         let seed = SystemClock.now().0.unsigned_abs() ^ (u64::from(std::process::id()) << 44);
         let frontier = Arc::new(Frontier::new(store, Arc::new(SystemClock), seed));
         let settings = match given {

@@ -1,12 +1,12 @@
 //! The other process of the crash and full-disk tests (see `store::contract::crash`).
 //!
 //! `write DIR` commits until it is killed. `fill DIR RESERVE` commits until it is refused, and says after how many and why.
-//! `count DIR` says how many rows `fill` left.
+//! `count DIR` says how many rows `fill` left. `upgrade DIR` upgrades the store, and says when it begins and when it is done.
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use store::contract::crash;
+use store::contract::{crash, upgrading};
 use store::{Options, Store};
 
 fn main() -> ExitCode {
@@ -22,10 +22,18 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &[&str]) -> Result<(), String> {
+    if let ["upgrade", dir] = args {
+        let options = Options { notice: |notice| println!("{notice}"), ..upgrading::options() };
+        return Store::open(Path::new(dir), &options).map(drop).map_err(|e| e.to_string());
+    }
     let (dir, reserve) = match args {
         ["write" | "count", dir] => (dir, 0),
         ["fill", dir, reserve] => (dir, reserve.parse().map_err(|_| "the reserve is not a number")?),
-        _ => return Err("usage: store-crash-writer write DIR | fill DIR RESERVE | count DIR".into()),
+        _ => {
+            return Err(
+                "usage: store-crash-writer write DIR | fill DIR RESERVE | count DIR | upgrade DIR".into()
+            );
+        }
     };
     // Small buffers, so that tables are written and merged while it runs.
     let options = Options { write_buffer_bytes: 1 << 20, disk_reserve_bytes: reserve, ..Options::default() };

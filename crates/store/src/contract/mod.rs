@@ -7,9 +7,11 @@
 
 mod contention;
 pub mod crash;
+pub mod golden;
 mod history;
 mod isolation;
 mod shape;
+pub mod upgrading;
 
 pub use contention::*;
 pub use history::*;

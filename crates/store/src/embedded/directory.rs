@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::OpenError;
+use crate::upgrade::FORMAT;
 
-const FORMAT: u32 = 1;
 const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_DRAFT: &str = "FORMAT.new";
 const LOCK_FILE: &str = "LOCK";
@@ -37,7 +37,8 @@ pub(super) struct Prepared {
     dir: PathBuf,
     pub(super) engine_dir: PathBuf,
     lock: File,
-    is_new: bool,
+    /// None: a new directory.
+    format: Option<u8>,
 }
 
 pub(super) fn prepare(dir: &Path, missing: Missing) -> Result<Prepared, OpenError> {
@@ -60,17 +61,20 @@ pub(super) fn prepare(dir: &Path, missing: Missing) -> Result<Prepared, OpenErro
     // Only the owner of the lock may believe what it reads: another process may just have made the store.
     let format = read_format(dir)?;
     let engine_dir = dir.join(ENGINE_DIR);
-    match format {
-        Some(found) if found > FORMAT => {
-            return Err(OpenError::NewerFormat { dir: dir.to_owned(), found, supported: FORMAT });
-        }
-        Some(_) if !engine_dir.is_dir() => {
-            let problem = format!("its {ENGINE_DIR} directory is missing");
-            return Err(OpenError::Engine { dir: dir.to_owned(), problem });
-        }
-        _ => {}
+    let format = match format {
+        Some(found) => match u8::try_from(found) {
+            Ok(known @ 1..=FORMAT) => Some(known),
+            _ => {
+                return Err(OpenError::UnknownFormat { dir: dir.to_owned(), found, newest: FORMAT });
+            }
+        },
+        None => None,
+    };
+    if format.is_some() && !engine_dir.is_dir() {
+        let problem = format!("its {ENGINE_DIR} directory is missing");
+        return Err(OpenError::Engine { dir: dir.to_owned(), problem });
     }
-    Ok(Prepared { dir: dir.to_owned(), engine_dir, lock, is_new: format.is_none() })
+    Ok(Prepared { dir: dir.to_owned(), engine_dir, lock, format })
 }
 
 impl Prepared {
@@ -94,12 +98,12 @@ impl Prepared {
             .map_err(|e| failed("rename", &draft, e))
     }
 
-    /// Called once the engine is open: marks a new directory as a store and hands over the lock.
-    pub(super) fn seal(self) -> Result<File, OpenError> {
-        if self.is_new {
+    /// Called once the engine is open: marks a new directory as a store, hands over the lock, and tells which format the store has.
+    pub(super) fn seal(self) -> Result<(File, u8), OpenError> {
+        if self.format.is_none() {
             write_format(&self.dir)?;
         }
-        Ok(self.lock)
+        Ok((self.lock, self.format.unwrap_or(FORMAT)))
     }
 }
 
@@ -153,7 +157,8 @@ fn read_format(dir: &Path) -> Result<Option<u32>, OpenError> {
     number.map(Some).ok_or_else(|| bad("it should say `skurd-store` and a number"))
 }
 
-fn write_format(dir: &Path) -> Result<(), OpenError> {
+/// Marks the directory as one of the present format.
+pub(crate) fn write_format(dir: &Path) -> Result<(), OpenError> {
     let (draft, path) = (dir.join(FORMAT_DRAFT), dir.join(FORMAT_FILE));
     let write = || {
         let mut file = File::create(&draft)?;

@@ -23,14 +23,16 @@ use tokio::sync::{Semaphore, oneshot};
 pub(crate) use check::check;
 pub use check::{CheckReport, TableSize};
 use committer::{Committer, Job, Request};
-pub(crate) use directory::Missing;
+pub(crate) use directory::{Missing, write_format};
 
 use crate::engine::Found;
 use crate::error::{Error, OpenError, Result};
 use crate::limits::SCAN_BYTES_MAX;
+use crate::notice::Notice;
 use crate::stats::Stats;
 use crate::table::KeyRange;
 use crate::txn::{Bytes, Order, WriteSet};
+use crate::upgrade::Step;
 
 /// Transactions waiting for the committer; more wait outside, in order.
 const COMMITS_QUEUED_MAX: usize = 4096;
@@ -46,6 +48,10 @@ pub struct Options {
     pub disk_reserve_bytes: u64,
     /// Keys remembered for conflict detection; transactions that outlive them are refused.
     pub recent_writes_max: usize,
+    /// What stores of older formats go through, by the owners of the tables; none: left to somebody who knows.
+    pub upgrades: Option<&'static [Step]>,
+    /// Is told what a person should know of the opening.
+    pub notice: fn(&Notice),
 }
 
 impl Default for Options {
@@ -55,6 +61,8 @@ impl Default for Options {
             write_buffer_bytes: 12 << 20,
             disk_reserve_bytes: 64 << 20,
             recent_writes_max: 1 << 19,
+            upgrades: None,
+            notice: |_| {},
         }
     }
 }
@@ -110,17 +118,18 @@ fn open_engine(dir: &Path, options: &Options) -> fjall::Result<(Database, Keyspa
 }
 
 impl Embedded {
+    /// The engine of a data directory, and the format its rows have.
     pub(crate) fn open(
         dir: &Path,
         options: &Options,
         missing: Missing,
         stats: Arc<Stats>,
-    ) -> Result<Embedded, OpenError> {
+    ) -> Result<(Embedded, u8), OpenError> {
         let prepared = directory::prepare(dir, missing)?;
         let failed = |e: fjall::Error| OpenError::Engine { dir: dir.to_owned(), problem: describe(&e) };
         prepared.make_engine_dir(|draft| open_engine(draft, options).map(drop).map_err(failed))?;
         let (db, rows) = open_engine(&prepared.engine_dir, options).map_err(failed)?;
-        let lock = prepared.seal()?;
+        let (lock, format) = prepared.seal()?;
 
         let newest = Arc::new(Published { seq: 0, view: db.snapshot(), rows: rows.clone() });
         let newest = Arc::new(RwLock::new(newest));
@@ -132,7 +141,7 @@ impl Embedded {
             .map_err(|source| OpenError::Io { action: "start a thread for", path: dir.to_owned(), source })?;
         let places = Arc::new(Semaphore::new(COMMITS_QUEUED_MAX));
         let inner = Inner { queue: Some(queue), places, committer: Some(committer), newest, _lock: lock };
-        Ok(Embedded { inner: Arc::new(inner) })
+        Ok((Embedded { inner: Arc::new(inner) }, format))
     }
 
     pub(crate) fn snapshot(&self) -> EmbeddedSnapshot {

@@ -60,7 +60,7 @@ pub(super) fn run(args: &LoadArgs) -> Result<()> {
     for file in files.iter().filter(|file| !file.is_stream) {
         pages::open(&file.path, Mark::default(), &UrlRules::default(), &Arc::default())?;
     }
-    let session = Session::create(&args.data.dir, &Options::bulk())?;
+    let session = Session::create(&args.data.dir, Options::bulk())?;
     let rules = session.look(|catalog| catalog.url_rules().clone())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("skurd").build()?;
     let outcome = runtime.block_on(load(&session, args, &files, rules));

@@ -1,0 +1,294 @@
+//! The rows of every table as they are written, against the bytes that are kept in `tests/data/golden_rows.txt` (see [`store::table`]).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+use std::path::Path;
+
+use frontier::schema::*;
+use policy::catalog::Change;
+use policy::model::*;
+use policy::scope::{Pattern, Scope, Within};
+use policy::time::{Span, Time};
+use policy::url::Scheme;
+use policy::walk::{
+    Direction, Draft, Existence, ExistenceDraft, Expression, Leg, Outcome, Resume, Retry, Walk, WalkSettings,
+};
+use store::contract::golden::{Sample, check};
+
+fn record() -> Record {
+    Record {
+        seed: "seed".into(),
+        position: Position { depth: 1, hops: 2, chain: 3, requisite: true },
+        due: Time(1_000_001),
+        run: 4,
+        cycles: 5,
+        linked: Time(1_000_002),
+        last: Some(LastFetch { at: Time(1_000_003), due: Time(1_000_004) }),
+        errors: 6,
+        not_found: 7,
+        digest: Some("sha1:d".into()),
+        etag: Some("\"e\"".into()),
+        last_modified: Some("lm".into()),
+        problem: Some("a problem".into()),
+    }
+}
+
+fn slots() -> Slots {
+    let slot = Slot {
+        lease: 11,
+        until: Time(1_000_005),
+        host: "a.test".into(),
+        collection: "c".into(),
+        url: "http://a.test/".into(),
+        due: Time(1_000_006),
+    };
+    Slots {
+        taken: vec![slot],
+        next_free: Time(1_000_007),
+        queued_at: Some(Time(1_000_008)),
+        response_time: Span(12),
+    }
+}
+
+fn host() -> Host {
+    Host {
+        slots: slots(),
+        group: Some(("group:g".into(), Time(1_000_009))),
+        head: Time(1_000_010),
+        head_age: 13,
+        backoff_until: Some(Time(1_000_011)),
+        crawl_delay: Some(Span(14)),
+        failures: 15,
+        walked: true,
+    }
+}
+
+fn politeness() -> Politeness {
+    Politeness { factor: 1.5, min: Span(16), max: Span(17), parallel: 18 }
+}
+
+fn collection() -> Collection {
+    let cookie =
+        GivenCookie { host: "h.test".into(), name: "n".into(), value: "v".into(), path: Some("/p".into()) };
+    Collection {
+        name: "c".into(),
+        active: true,
+        user_agent: Some("agent".into()),
+        headers: vec![("A".into(), "b".into())],
+        cookies: vec![cookie],
+        warc_prefix: Some("P".into()),
+        index: true,
+    }
+}
+
+fn profile() -> Profile {
+    Profile {
+        name: "p".into(),
+        active: true,
+        collection: "c".into(),
+        scope: Scope {
+            within: Within::Any,
+            max_depth: Some(19),
+            off_domain_hops: 20,
+            requisites: true,
+            include: vec![Pattern::Prefix("a.test/".into()), Pattern::Host("*.b.test".into())],
+            exclude: vec![Pattern::regex("x+").unwrap()],
+            max_url_length: 21,
+            max_repeats: 22,
+            schemes: vec![Scheme::Https, Scheme::Http],
+        },
+        every: Span(23),
+        length: Some(24),
+        ttl: Some(Span(25)),
+        robots: RobotsPolicy::ObeyAs("bot".into()),
+        limits: Limits {
+            max_errors: 26,
+            max_not_found: 27,
+            blacklist_for: Some(Span(28)),
+            backoff_base: Span(29),
+            backoff_cap: Span(30),
+            max_bytes: 31,
+            max_decoded_bytes: 32,
+            max_header_bytes: 33,
+            connect_timeout: Span(34),
+            first_byte_timeout: Span(35),
+            total_timeout: Span(36),
+            max_outlinks: 37,
+            max_redirects: 38,
+        },
+    }
+}
+
+fn settings() -> Settings {
+    Settings {
+        politeness: politeness(),
+        recheck: Span(39),
+        lease: Span(40),
+        on_time: Span(41),
+        session_ids: vec!["sid".into()],
+        user_agent: Some("agent".into()),
+        contact: Some("contact".into()),
+        certificates: BadCertificates::Refuse,
+        index_across: true,
+    }
+}
+
+fn walk_settings() -> WalkSettings {
+    let exists = ExistenceDraft {
+        exists: vec!["200".parse().unwrap()],
+        absent: vec!["404".parse().unwrap()],
+        failed: vec!["500-599".parse().unwrap()],
+        redirect_exists: vec![Expression::new("a").unwrap()],
+        redirect_absent: vec![Expression::new("b").unwrap()],
+        body_has: vec![Expression::new("c").unwrap()],
+        body_lacks: vec![Expression::new("d").unwrap()],
+    };
+    WalkSettings::new(Draft {
+        template: "http://a.test/{id:04}".into(),
+        min: Some(10),
+        max: Some(90),
+        from: Some(50),
+        direction: Some(Direction::Both),
+        step: Some(1),
+        margin: Some(42),
+        attempts: Some(43),
+        cooldown: Some(Span(44)),
+        retry: Some(Retry::Failed),
+        rate: Some(45),
+        exists: Existence::new(exists).unwrap(),
+    })
+    .unwrap()
+}
+
+fn declared_walk() -> DeclaredWalk {
+    DeclaredWalk {
+        name: "w".into(),
+        active: true,
+        profile: "p".into(),
+        seed: Some("s".into()),
+        round: Some("r".into()),
+        place: 46,
+        settings: walk_settings(),
+    }
+}
+
+/// One of each, so that no variant changes its number.
+fn changes() -> Vec<Change> {
+    let group = HostGroup { name: "group:g".into(), hosts: vec!["a.test".into()], politeness: politeness() };
+    let seed =
+        Seed { name: "s".into(), url: "http://a.test/".into(), active: true, profiles: vec!["p".into()] };
+    vec![
+        Change::PutCollection(collection()),
+        Change::DeleteCollection("c".into()),
+        Change::PutProfile(Box::new(profile())),
+        Change::DeleteProfile("p".into()),
+        Change::PutSeed(seed),
+        Change::DeleteSeed("s".into()),
+        Change::PutGroup(group),
+        Change::DeleteGroup("g".into()),
+        Change::PutHostPoliteness { host: "a.test".into(), politeness: politeness() },
+        Change::DeleteHostPoliteness("a.test".into()),
+        Change::PutSettings(Box::new(settings())),
+        Change::PutWalk(Box::new(declared_walk())),
+        Change::DeleteWalk("w".into()),
+    ]
+}
+
+/// A walk that has met everything there is to meet.
+fn walked() -> (WalkRow, Vec<Sample>) {
+    let mut walk = Walk::new(walk_settings());
+    let ids = [(50, Outcome::Exists), (51, Outcome::Absent), (52, Outcome::Failed)];
+    for (id, outcome) in ids {
+        walk.next(Leg::Up, Time(1_000_012));
+        walk.result(id, outcome, Time(1_000_013));
+    }
+    let changes = walk.dirty().unwrap();
+    let stretches = changes.stretches.iter().map(|(_, row)| Sample::of(&WALK_IDS, row)).collect();
+    let run = WalkRun { requests: 47, first: Some(Time(1_000_014)), last: Some(Time(1_000_015)) };
+    (WalkRow { head: changes.head, resume: Resume::Both, ended: true, run }, stretches)
+}
+
+fn samples() -> Vec<Sample> {
+    let (walk, mut samples) = walked();
+    assert!(!samples.is_empty());
+    for state in [UrlState::Queued(record()), UrlState::Done { run: 1 }, UrlState::Blacklisted(record())] {
+        samples.push(Sample::of(&URLS, &state));
+    }
+    let reasons = [
+        BlacklistReason::Robots,
+        BlacklistReason::NotFound,
+        BlacklistReason::Errors,
+        BlacklistReason::Operator("why".into()),
+    ];
+    for reason in reasons {
+        let entry = BlacklistEntry { reason, since: Time(1_000_016), until: Some(Time(1_000_017)) };
+        samples.push(Sample::of(&BLACKLIST, &entry));
+    }
+    for change in changes() {
+        samples.push(Sample::of(&DECLARED, &change));
+        samples.push(Sample::of(&DECLARED_LOG, &change));
+    }
+    let capture = Capture {
+        url: "http://a.test/".into(),
+        file: "f.warc.gz".into(),
+        offset: 48,
+        length: 49,
+        status: 200,
+        mime: Some("text/html".into()),
+        digest: "sha1:d".into(),
+        revisit: true,
+    };
+    let errors =
+        [ErrorKind::Dns, ErrorKind::Connect, ErrorKind::Timeout, ErrorKind::Broken, ErrorKind::Robots];
+    let traffic = Traffic {
+        requests: 50,
+        statuses: vec![(200, 51)],
+        errors: errors.iter().map(|kind| (*kind, 52)).collect(),
+        bytes: 53,
+        new: 54,
+        changed: 55,
+        unchanged: 56,
+        response_ms_log2: vec![57, 58],
+    };
+    samples.extend([
+        Sample::of(&QUEUE, &()),
+        Sample::of(&HOSTS, &host()),
+        Sample::of(&HOST_QUEUE, &()),
+        Sample::of(&GROUPS, &Group { slots: slots(), head: Time(1_000_018) }),
+        Sample::of(&GROUP_QUEUE, &()),
+        Sample::of(&ARRIVALS, &()),
+        Sample::of(&LEASES, &("group:g".into(), "a.test".into())),
+        Sample::of(&BLACKLIST_ENDS, &()),
+        Sample::of(&COOKIES, &vec![1, 2, 3]),
+        Sample::of(&CAPTURES, &capture),
+        Sample::of(&CONTRACT, &Lateness { harvests: 59, on_time: 60, seconds_log2: vec![61, 62] }),
+        Sample::of(&TRAFFIC, &traffic),
+        Sample::of(&COUNTERS, &63),
+        Sample::of(&FILES, &64),
+        Sample::of(&WALKS, &walk),
+        Sample::of(&PAUSES, &Time(1_000_019)),
+    ]);
+    samples
+}
+
+#[test]
+fn i9_golden_rows_are_written_as_they_were_and_older_ones_still_read() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden_rows.txt");
+    for row in check(&file, TABLES, &samples()) {
+        let read = match row.table.as_str() {
+            "urls" => URLS.value_from(&row.stored).map(drop),
+            "hosts" => HOSTS.value_from(&row.stored).map(drop),
+            "groups" => GROUPS.value_from(&row.stored).map(drop),
+            "blacklist" => BLACKLIST.value_from(&row.stored).map(drop),
+            "captures" => CAPTURES.value_from(&row.stored).map(drop),
+            "contract" => CONTRACT.value_from(&row.stored).map(drop),
+            "traffic" => TRAFFIC.value_from(&row.stored).map(drop),
+            "declared" | "declared log" => DECLARED.value_from(&row.stored).map(drop),
+            "files" => FILES.value_from(&row.stored).map(drop),
+            "leases" => LEASES.value_from(&row.stored).map(drop),
+            "cookies" => COOKIES.value_from(&row.stored).map(drop),
+            other => panic!("how are old rows of {other} read?"),
+        };
+        read.unwrap_or_else(|error| panic!("{} of version {}: {error}", row.table, row.version));
+    }
+}

@@ -1,0 +1,57 @@
+//! Opening the store of a data directory: the one way of all commands, and what is said when it does not open.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Error;
+use frontier::UPGRADES;
+use store::{Notice, OpenError, Options, Store};
+
+use crate::hint::hinted;
+use crate::serve;
+
+/// For commands that look: a directory without a store is an error.
+pub(crate) fn open(dir: &Path) -> Result<Store, OpenError> {
+    Store::open_existing(dir, &with_upgrades(Options::default()))
+}
+
+/// For commands that fill: makes the store if it is not there.
+pub(crate) fn create(dir: &Path, options: Options) -> Result<Store, OpenError> {
+    Store::open(dir, &with_upgrades(options))
+}
+
+fn with_upgrades(options: Options) -> Options {
+    Options { upgrades: Some(UPGRADES), notice: tell, ..options }
+}
+
+/// Data goes to standard output, and this is none. Who closed standard error does not want to know.
+fn tell(notice: &Notice) {
+    let _ = writeln!(std::io::stderr().lock(), "{notice}");
+}
+
+pub(crate) fn explain(dir: &Path, error: OpenError) -> Error {
+    let missing = match &error {
+        OpenError::NotAStore(_) => true,
+        OpenError::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
+        _ => false,
+    };
+    match missing {
+        true => {
+            hinted(error.to_string(), format!("`skurd config apply FILE --data {}` makes one", dir.display()))
+        }
+        false => match error {
+            OpenError::InUse { owner, .. } => hinted(error.to_string(), in_use(dir, owner)),
+            error => error.into(),
+        },
+    }
+}
+
+/// What to do about a directory that somebody else has.
+fn in_use(dir: &Path, owner: Option<u32>) -> &'static str {
+    match serve::Notice::read(dir).map(|notice| notice.pid) {
+        Some(server) if Some(server) == owner => {
+            "that is `skurd serve`, and this command wants the directory for itself: stop the server, and start it again after"
+        }
+        _ => "stop it, or let `skurd serve` harvest: other commands then go through it",
+    }
+}

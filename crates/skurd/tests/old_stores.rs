@@ -1,0 +1,130 @@
+//! Data directories of every earlier format open, are upgraded, and say what they said (`tests/data/stores`).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+mod data;
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use data::World;
+use serde_json::Value;
+use store::upgrade::FORMAT;
+
+/// What a store of an earlier format is not held to any more: command, field, and why.
+const CHANGED: &[(&str, &str, &str)] = &[("report contract", "overdue", "counted from now on")];
+
+fn stores() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/stores")
+}
+
+/// A world with the data directory of that name in it.
+fn unpacked(name: &str) -> World {
+    let world = World::empty();
+    unpack(&stores().join(name).join("data"), &world.data());
+    // What is empty is not kept.
+    File::create(world.data().join("store/lock")).unwrap();
+    fs::create_dir_all(world.data().join("store/keyspaces/1/tables")).unwrap();
+    world
+}
+
+fn unpack(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => unpack(&path, &to.join(path.file_name().unwrap())),
+            false => {
+                let mut file = File::create(to.join(path.file_stem().unwrap())).unwrap();
+                zstd::stream::copy_decode(File::open(&path).unwrap(), &mut file).unwrap();
+            }
+        }
+    }
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| Value::from(line))).collect()
+}
+
+/// Every field that was there is there with the same value; what has come since may be beside it.
+fn assert_same(was: &Value, is: &Value, command: &str, place: &str) {
+    match (was, is) {
+        (Value::Object(was), Value::Object(is)) => {
+            for (key, value) in was.iter().filter(|(key, _)| !is_changed(command, key)) {
+                let now = is.get(key).unwrap_or_else(|| panic!("{command}: {place} has no {key} any more"));
+                assert_same(value, now, command, &format!("{place} {key}"));
+            }
+        }
+        // What an answer did not say used to be an empty text.
+        (Value::String(was), Value::Null) if was.is_empty() => {}
+        _ => assert_eq!(was, is, "{command}: {place}"),
+    }
+}
+
+fn is_changed(command: &str, key: &str) -> bool {
+    CHANGED.iter().any(|(of, field, _)| command.starts_with(of) && *field == key)
+}
+
+fn assert_says_what_it_said(name: &str) {
+    let world = unpacked(name);
+    let old = fs::read_to_string(world.data().join("FORMAT")).unwrap();
+    let told = world.skurd(&["queue", "--limit", "1"]);
+    assert_eq!(told.code, 0, "{name}: {told:?}");
+    let begun = format!("is of format 1 and is being upgraded to {FORMAT}");
+    assert!(told.err.contains(&begun) && told.err.contains("is upgraded: "), "{name}, {old}: {}", told.err);
+    assert_eq!(fs::read_to_string(world.data().join("FORMAT")).unwrap(), format!("skurd-store {FORMAT}\n"));
+
+    let commands = fs::read_to_string(stores().join(name).join("commands.txt")).unwrap();
+    for line in commands.lines() {
+        let (file, command) = line.split_once('\t').unwrap();
+        let was = lines(&fs::read_to_string(stores().join(name).join("expected").join(file)).unwrap());
+        let told = world.skurd(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!((told.code, told.err.as_str()), (0, ""), "{name}: {command}");
+        let is = lines(&told.out);
+        assert_eq!(was.len(), is.len(), "{name}: {command}: {}", told.out);
+        for (number, (was, is)) in was.iter().zip(&is).enumerate() {
+            assert_same(was, is, command, &format!("{name}, line {}", number + 1));
+        }
+    }
+    assert_holds_all_rows(&world, name);
+}
+
+/// Table by table, and nothing contradicts anything.
+fn assert_holds_all_rows(world: &World, name: &str) {
+    let was = lines(&fs::read_to_string(stores().join(name).join("expected/store-check.txt")).unwrap());
+    let is = lines(&world.good(&["store", "check", "skurd-data", "--json"]));
+    for table in was {
+        let now = is.iter().find(|now| now["table"] == table["table"]);
+        let now = now.unwrap_or_else(|| panic!("{name}: {table} is gone"));
+        assert_eq!(table["rows"], now["rows"], "{name}: {table}");
+    }
+}
+
+#[test]
+fn i9_a_store_of_format_1_says_what_it_said() {
+    assert_says_what_it_said("format-1");
+}
+
+/// Rows of hosts and settings had fewer fields.
+#[test]
+fn i9_a_store_from_before_there_were_walks_says_what_it_said() {
+    assert_says_what_it_said("format-1-before-walks");
+}
+
+/// Captures, limits and settings had others.
+#[test]
+fn i9_the_first_stores_say_what_they_said() {
+    assert_says_what_it_said("format-1-first");
+}
+
+#[test]
+fn i9_every_store_that_is_kept_is_tested() {
+    let mut names: Vec<String> = fs::read_dir(stores())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["format-1", "format-1-before-walks", "format-1-first"], "a test of its own for each");
+}
