@@ -63,7 +63,11 @@ impl Incoming {
 
     /// Reads once: whether anything came.
     pub(super) async fn first_byte(&mut self, stream: &mut Stream) -> io::Result<bool> {
-        Ok(stream.read(&mut self.buffer).await? > 0)
+        match stream.read(&mut self.buffer).await {
+            // Many servers end TLS by hanging up, which says nothing as long as they have said nothing.
+            Err(end) if end.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            read => Ok(read? > 0),
+        }
     }
 
     /// Reads until the answer ends, one way or another.
@@ -184,7 +188,7 @@ impl Incoming {
         Ok(ending)
     }
 
-    /// The server has gone, properly or not.
+    /// The server has gone, properly or not. An answer that ends with the connection is whole only if that ended properly.
     fn closed(&mut self, problem: Option<&io::Error>) -> Result<Ending, Problem> {
         self.keep_alive = false;
         if self.head.is_none() {

@@ -28,16 +28,17 @@ pub(super) enum Stream {
 }
 
 impl Stream {
-    /// Appends what there is to read, as far as the buffer has room; 0 at the end of the connection.
+    /// Appends what there is to read, as far as the buffer has room; 0 at the end of the connection. Who hangs up without ending TLS
+    /// (close_notify) may not have been the server, so that is an error: whoever knows the length of the answer need not mind.
     pub(super) async fn read(&mut self, into: &mut Vec<u8>) -> io::Result<usize> {
-        let read = match self {
+        match self {
             Stream::Plain(stream) => stream.read_buf(into).await,
-            Stream::Tls(stream) => stream.read_buf(into).await,
-        };
-        match read {
-            // Many servers end TLS by hanging up.
-            Err(end) if end.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
-            other => other,
+            Stream::Tls(stream) => stream.read_buf(into).await.map_err(|problem| match problem.kind() {
+                kind @ io::ErrorKind::UnexpectedEof => {
+                    io::Error::new(kind, "it was closed without ending TLS")
+                }
+                _ => problem,
+            }),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use net::exchange::Truncated;
 use net::http::{Client, FetchErrorKind};
 use net::tls::Certificates;
 use policy::url::CrawlUrl;
@@ -12,8 +13,8 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::server::{LIMITS, body, get, setup};
 
-/// A server with a certificate it made itself; each answer ends with `surplus`. The URL to ask it by.
-async fn self_signed(surplus: &'static str) -> (u16, CrawlUrl) {
+/// Takes connections with a certificate of its own making.
+fn acceptor() -> TlsAcceptor {
     let made = rcgen::generate_simple_self_signed(vec!["a.test".to_owned()]).unwrap();
     let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
     let config =
@@ -23,7 +24,12 @@ async fn self_signed(surplus: &'static str) -> (u16, CrawlUrl) {
             .with_no_client_auth()
             .with_single_cert(vec![made.cert.der().clone()], key.into())
             .unwrap();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
+    TlsAcceptor::from(Arc::new(config))
+}
+
+/// A server whose answers each end with `surplus`. The URL to ask it by.
+async fn self_signed(surplus: &'static str) -> (u16, CrawlUrl) {
+    let acceptor = acceptor();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
@@ -74,5 +80,65 @@ async fn a4_surplus_in_an_encrypted_answer_ends_the_connection() {
     for connection in ["1", "2"] {
         let exchange = get(&client, &url, &LIMITS).await.unwrap();
         assert_eq!(body(&exchange), connection.as_bytes());
+    }
+}
+
+/// A server that says this and hangs up, having ended TLS or not.
+async fn hanging_up(answer: &'static str, ends_tls: bool) -> u16 {
+    let acceptor = acceptor();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let mut stream = acceptor.accept(stream).await.unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                assert!(stream.read_buf(&mut request).await.unwrap() > 0);
+            }
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            stream.flush().await.unwrap();
+            if ends_tls {
+                stream.shutdown().await.unwrap();
+            }
+        }
+    });
+    port
+}
+
+/// Only an answer whose end is told by the connection's needs TLS to end properly (RFC 9112, 9.8).
+#[tokio::test]
+async fn a5_an_answer_cut_within_tls_is_truncated() {
+    for (answer, cut) in [
+        ("HTTP/1.1 200 OK\r\n\r\nhello", true),
+        ("HTTP/1.0 200 OK\r\nConnection: close\r\n\r\nhello", true),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nhello: not chunked", true),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", false),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", false),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", false),
+        ("HTTP/1.1 204 No Content\r\n\r\n", false),
+    ] {
+        for ends_tls in [true, false] {
+            let port = hanging_up(answer, ends_tls).await;
+            let client = Client::new(setup(&[&format!("a.test=127.0.0.1:{port}")])).unwrap();
+            let url = CrawlUrl::from_normal("https://a.test/").unwrap();
+            let exchange = get(&client, &url, &LIMITS).await.unwrap();
+            let expected = (cut && !ends_tls).then_some(Truncated::Disconnect);
+            assert_eq!(exchange.truncated, expected, "{answer:?}, ended: {ends_tls}");
+            assert!(answer.ends_with("\r\n") || body(&exchange).starts_with(b"hello"), "{answer:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a4_hanging_up_without_an_answer_is_told_as_what_it_is() {
+    for (answer, reason) in [
+        ("", "the server closed the connection without an answer"),
+        ("HTTP/1.1 200", "the connection broke within the headers: it was closed without ending TLS"),
+    ] {
+        let port = hanging_up(answer, false).await;
+        let client = Client::new(setup(&[&format!("a.test=127.0.0.1:{port}")])).unwrap();
+        let url = CrawlUrl::from_normal("https://a.test/").unwrap();
+        let error = get(&client, &url, &LIMITS).await.unwrap_err();
+        assert_eq!((error.kind, error.reason.as_str()), (FetchErrorKind::Broken, reason));
     }
 }
