@@ -1,4 +1,7 @@
 //! The client: takes a connection or makes one, sends, receives, and lets it rest.
+//!
+//! The name is asked for before each request, which costs nothing while its answer holds (A2), and the guard has its say each time
+//! (A6): a connection that rests at an address the name has left, or that may not be asked any more, is closed.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -79,14 +82,15 @@ impl Client {
     async fn attempt(&self, request: &Request<'_>, dns: &mut Option<DnsRecord>) -> Result<Exchange, Problem> {
         let deadline = Instant::now() + millis(request.limits.total);
         let bytes = request::written(request.url, request.headers)?;
-        if let Some(resting) = self.pool.take(request::origin(request.url)) {
+        let addresses = self.addresses(request.url, deadline, dns).await?;
+        if let Some(resting) = self.pool.take(request::origin(request.url), &addresses) {
             match self.exchange(resting, request, &bytes, deadline).await {
                 Ok(exchange) => return Ok(exchange),
                 Err(Failure::Problem(problem)) => return Err(problem),
                 Err(Failure::Unanswered(_)) => {}
             }
         }
-        let fresh = self.connect(request.url, request.limits, deadline, dns).await?;
+        let fresh = self.connect(request.url, &addresses, request.limits, deadline).await?;
         self.exchange(fresh, request, &bytes, deadline).await.map_err(|failure| match failure {
             Failure::Problem(problem) => problem,
             Failure::Unanswered(reason) => Problem::new(FetchErrorKind::Broken, reason),

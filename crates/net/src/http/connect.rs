@@ -20,20 +20,19 @@ use crate::dns::{DnsError, DnsRecord};
 const ADDRESSES_TRIED_MAX: usize = 4;
 
 impl Client {
-    /// A new connection; the look-up made for it, if any, is left in `dns` whatever comes of it.
+    /// A new connection to one of these addresses.
     pub(super) async fn connect(
         &self,
         url: &CrawlUrl,
+        addresses: &[SocketAddr],
         limits: &FetchLimits,
         deadline: Instant,
-        dns: &mut Option<DnsRecord>,
     ) -> Result<Connection, Problem> {
-        let addresses = self.addresses(url, deadline, dns).await?;
         let deadline = deadline.min(Instant::now() + millis(limits.connect));
         let late =
             || Problem::new(FetchErrorKind::Connect, format!("no connection within {}", limits.connect));
         let (tcp, remote) =
-            first_open(&addresses, deadline).await.map_err(|problem| problem.unwrap_or_else(late))?;
+            first_open(addresses, deadline).await.map_err(|problem| problem.unwrap_or_else(late))?;
         let (stream, tls) = match url.scheme() {
             Scheme::Http => (Stream::Plain(tcp), None),
             Scheme::Https => {
@@ -47,8 +46,8 @@ impl Client {
         Ok(Connection { stream, remote, tls, origin: request::origin(url).into(), reused: false })
     }
 
-    /// The addresses of the URL's host that may be connected to.
-    async fn addresses(
+    /// The addresses of the URL's host that may be connected to; the look-up made for it, if any, is left in `dns` whatever comes of it.
+    pub(super) async fn addresses(
         &self,
         url: &CrawlUrl,
         deadline: Instant,

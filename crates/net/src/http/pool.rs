@@ -5,6 +5,7 @@
 //! are too many. There is no task behind this: what is out of date is dropped, and so closed, whenever somebody comes by.
 
 use std::collections::{BTreeMap, HashMap};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,12 +53,13 @@ impl Pool {
         Pool { limits, resting: Mutex::default() }
     }
 
-    /// A connection to that origin that nothing speaks against.
-    pub(super) fn take(&self, origin: &str) -> Option<Connection> {
+    /// A connection to that origin at one of its addresses that nothing speaks against.
+    pub(super) fn take(&self, origin: &str, addresses: &[SocketAddr]) -> Option<Connection> {
         loop {
             let rested = self.resting.lock().pop(origin)?;
             let mut connection = rested.connection;
-            if rested.since.elapsed() < self.limits.idle && connection.stream.is_quiet() {
+            let is_at_home = addresses.contains(&connection.remote);
+            if is_at_home && rested.since.elapsed() < self.limits.idle && connection.stream.is_quiet() {
                 connection.reused = true;
                 return Some(connection);
             }

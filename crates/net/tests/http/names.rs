@@ -299,6 +299,70 @@ async fn a6_a_name_that_changes_its_mind_is_refused() {
     assert!(second.dns.is_some(), "made all the same");
 }
 
+/// Two servers at one port; the name moves from the first to the second when its TTL has passed.
+#[tokio::test]
+async fn a2_a_connection_is_not_kept_at_an_address_the_name_has_left() {
+    let names = NameServer::start(|_, n| match n {
+        0..2 => Reply::Addresses(vec![(30, ip("127.0.0.2"))]),
+        2 => Reply::Addresses(vec![(30, ip("127.0.0.3")), (30, ip("127.0.0.2"))]),
+        3 => Reply::Addresses(vec![(30, ip("127.0.0.3"))]),
+        _ => Reply::Code(ResponseCode::NXDomain),
+    })
+    .await;
+    let answer = |text: &str| {
+        let bytes = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{text}", text.len()).into_bytes();
+        move |_, _| Some((bytes.clone(), Then::Stay))
+    };
+    let old = Server::start("127.0.0.2:0", answer("old")).await;
+    let port = old.address.port();
+    let new = Server::start(&format!("127.0.0.3:{port}"), answer("new")).await;
+    let mut setup = setup(&[]);
+    setup.resolver = Arc::new(names.resolver());
+    setup.guard = Guard::allowing(["127.0.0.2/31".parse().unwrap()]);
+    let client = Client::new(setup).unwrap();
+    let url = CrawlUrl::from_normal(format!("http://moves.example:{port}/")).unwrap();
+    let request = Request { url: &url, headers: &[], limits: &LIMITS };
+    let fetched = async |after: u64| {
+        names.advance(Span::seconds(after));
+        let fetched = client.fetch(&request).await;
+        let told = match fetched.result {
+            Ok(exchange) => String::from_utf8(crate::server::body(&exchange)).unwrap(),
+            Err(error) => format!("{:?}", error.kind),
+        };
+        (told, fetched.dns.is_some(), old.connections(), new.connections())
+    };
+    let expected = |told: &str, looked_up, old, new| (told.to_owned(), looked_up, old, new);
+    assert_eq!(fetched(0).await, expected("old", true, 1, 0));
+    assert_eq!(fetched(29).await, expected("old", false, 1, 0), "while the answer holds, nobody is asked");
+    assert_eq!(fetched(1).await, expected("old", true, 1, 0), "asked again, and it is still there");
+    assert_eq!(fetched(30).await, expected("old", true, 1, 0), "one of two addresses now");
+    assert_eq!(fetched(30).await, expected("new", true, 1, 1));
+    assert_eq!(fetched(1).await, expected("new", false, 1, 1));
+    assert_eq!(fetched(30).await, expected("Dns", false, 1, 1), "a name that is gone leads nowhere");
+}
+
+/// The guard judges each request, also one that a connection is resting for.
+#[tokio::test]
+async fn a6_a_connection_that_rests_does_not_get_around_the_guard() {
+    let names = NameServer::start(|_, n| match n {
+        0 => Reply::Addresses(vec![(30, ip("127.0.0.2"))]),
+        _ => Reply::Addresses(vec![(30, ip("127.0.0.1"))]),
+    })
+    .await;
+    let answer = (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec(), Then::Stay);
+    let web = Server::start("127.0.0.2:0", move |_, _| Some(answer.clone())).await;
+    let mut setup = setup(&[]);
+    setup.resolver = Arc::new(names.resolver());
+    setup.guard = Guard::allowing(["127.0.0.2/32".parse().unwrap()]);
+    let client = Client::new(setup).unwrap();
+    let url = CrawlUrl::from_normal(format!("http://rebind.example:{}/", web.address.port())).unwrap();
+    let request = Request { url: &url, headers: &[], limits: &LIMITS };
+    assert_eq!(client.fetch(&request).await.result.unwrap().head.status, 200);
+    assert_eq!(client.close_idle(), 1);
+    names.advance(Span::seconds(30));
+    assert_eq!(client.fetch(&request).await.result.unwrap_err().kind, FetchErrorKind::Refused);
+}
+
 #[tokio::test]
 async fn a2_a_name_without_address_is_an_error_of_the_fetch() {
     let names = NameServer::start(|_, _| Reply::Code(ResponseCode::NXDomain)).await;
