@@ -9,6 +9,7 @@
 //! row that both write or lock: the host's row for its slots, `ARRIVALS` for its place (see [`hosts`]), and the URL's
 //! own row for everything about the URL.
 
+mod again;
 mod blacklist;
 mod check;
 mod complete;
@@ -45,6 +46,7 @@ use policy::time::Time;
 use store::{Result, Store, Tx};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
+pub use again::Unanswered;
 pub use blacklist::BlacklistRow;
 pub use check::{Finding, Ledger};
 pub use complete::{Completed, CompletedAll, Harvest, Summary};

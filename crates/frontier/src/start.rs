@@ -96,7 +96,7 @@ impl Frontier {
 }
 
 /// Each seed with each collection it is started in.
-fn pairs(catalog: &Catalog, target: &Target) -> BTreeSet<(String, String)> {
+pub(crate) fn pairs(catalog: &Catalog, target: &Target) -> BTreeSet<(String, String)> {
     let with = |seeds: Vec<&str>, collection: &str| -> Vec<(String, String)> {
         seeds.into_iter().map(|seed| (seed.to_owned(), collection.to_owned())).collect()
     };

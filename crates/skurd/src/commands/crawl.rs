@@ -12,7 +12,7 @@ use policy::url::{UrlRules, normalise};
 use crate::args::{CrawlArgs, HarvestArgs};
 use crate::commands::config::warn;
 use crate::config::{self, Declared};
-use crate::harvest::{Harvest, Until, summarise};
+use crate::harvest::{Harvest, Until, achieved, summarise};
 use crate::hint::hinted;
 use crate::session::{note, parse_url};
 
@@ -23,6 +23,9 @@ const PROFILE: &str = "once";
 pub(crate) fn run(args: &CrawlArgs) -> Result<()> {
     let (declared, from_config) = declared(args)?;
     let warnings = declared.warnings();
+    // Of a config, whatever is declared; else the URLs that are given.
+    let own: Vec<String> = declared.seeds.iter().map(|seed| seed.name.clone()).collect();
+    let seeds = (!from_config).then_some(own.as_slice());
     let harvest = Harvest::open(&args.harvest, &declared.into_changes())?;
     warn(&args.what.join(" "), &warnings)?;
     let started = harvest.start(args.again)?;
@@ -35,8 +38,12 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<()> {
         length: args.length,
         max_urls: args.max_urls,
     };
+    if until.done {
+        harvest.wait(harvest.frontier.try_again(seeds))?;
+    }
     let outcome = harvest.run(&until, None)?;
     summarise(&outcome, &args.harvest.data.dir, args.harvest.json)?;
+    achieved(&harvest, &outcome, seeds)?;
     if !args.harvest.json && outcome.tally.harvests == 0 && !outcome.interrupted {
         note("nothing was due; --again harvests everything once more")?;
     }

@@ -14,6 +14,8 @@ const HOSTS_MAX: usize = 100_000;
 /// URLs counted at the start; beyond it the queue is told as "more than".
 const QUEUE_COUNT_MAX: usize = 1_000_000;
 const QUEUE_PAGE: usize = 10_000;
+/// Hosts without an answer that are named.
+const UNANSWERED_MAX: usize = 100;
 
 #[derive(Debug, Default)]
 pub(crate) struct Figures {
@@ -43,6 +45,8 @@ pub(crate) struct Counts {
     /// Ids of walks that were found to exist, and attempts at others.
     pub(crate) found: u64,
     pub(crate) missed: u64,
+    /// Hosts that gave no answer, and why the last time.
+    pub(crate) unanswered: BTreeMap<String, String>,
     stopped: bool,
 }
 
@@ -139,7 +143,13 @@ impl Figures {
                 counts.pages += u64::from(matches!(facts.status, 200..=299 | 304));
                 counts.unchanged += u64::from(facts.unchanged);
             }
-            other => *counts.errors.entry(error_word(other)).or_default() += 1,
+            other => {
+                *counts.errors.entry(error_word(other)).or_default() += 1;
+                let why = report.problem.clone().unwrap_or_else(|| error_word(other).to_owned());
+                if counts.unanswered.len() < UNANSWERED_MAX || counts.unanswered.contains_key(&order.host) {
+                    counts.unanswered.insert(order.host.clone(), why);
+                }
+            }
         }
         if !matches!(report.result, Fetch::RobotsDenied { .. }) {
             counts.timed += 1;

@@ -31,6 +31,7 @@ pub(crate) fn summarise(outcome: &Outcome, data: &Path, as_json: bool) -> Result
             "found": counts.found,
             "missed": counts.missed,
             "files": counts.files.keys().collect::<Vec<_>>(),
+            "unanswered": counts.unanswered,
             "leases_lost": outcome.tally.leases_lost,
             "seconds": took.0 / 1000,
             "stopped": if outcome.interrupted { "interrupted" } else { "done" },

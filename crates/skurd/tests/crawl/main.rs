@@ -8,6 +8,7 @@ mod hostile;
 mod input;
 mod kill;
 mod login;
+mod nothing;
 mod odd;
 mod polite;
 mod reply;

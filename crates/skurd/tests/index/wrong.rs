@@ -35,6 +35,25 @@ fn x12_broken_lines_are_told_with_their_number_and_left_out() {
 }
 
 #[test]
+fn i7_a_load_of_nothing_fails() {
+    let world = World::empty();
+    world.write("empty.jsonl", "");
+    world.write("broken.jsonl", "nonsense\n{}\n");
+    world.write("good.jsonl", r#"{"op":"put","url":"http://a.no/","links":[]}"#);
+    for (files, code, words) in [
+        (&["empty.jsonl"][..], 1, "nothing was loaded from empty.jsonl: there is no page in it"),
+        (&["broken.jsonl"], 1, "nothing was loaded from broken.jsonl: 2 lines or records were left out"),
+        (&["empty.jsonl", "broken.jsonl"], 1, "nothing was loaded from empty.jsonl, broken.jsonl: "),
+        (&["good.jsonl", "broken.jsonl"], 0, ""),
+        (&["good.jsonl"], 0, ""),
+    ] {
+        let told = world.skurd(&[&["index", "load"], files].concat());
+        assert_eq!(told.code, code, "{files:?}: {told:?}");
+        assert!(told.err.contains(words), "{files:?}: {told:?}");
+    }
+}
+
+#[test]
 fn x12_what_is_unknown_is_told_with_a_hint() {
     let world = World::empty();
     world.write("pages.txt", "<html>\x1b[2J");

@@ -2,6 +2,56 @@
 
 use crate::walker::{Walker, existing};
 
+/// Nobody listens on that port.
+const GONE: [&str; 2] = ["--resolve", "a.test=127.0.0.1:1"];
+
+#[test]
+fn i7_a_walk_that_nobody_answers_fails_and_says_why() {
+    let world = existing(|id| id == 2);
+    let walk = [
+        "http://a.test/{id}",
+        "--min",
+        "1",
+        "--max",
+        "3",
+        "--attempts",
+        "1",
+        "--cooldown",
+        "0s",
+        "--delay",
+        "0",
+    ];
+    let told = world.linear(&[&walk[..], &GONE].concat());
+    assert_eq!(told.code, Some(1), "{told:?}");
+    assert!(
+        told.err.contains("error: nothing was answered\n  a.test: no connection to 127.0.0.1:1: "),
+        "{told:?}"
+    );
+    // L11: to go on is to go on with the bound, and there is nothing left of it.
+    let told = world.linear(&walk);
+    assert_eq!(told.code, Some(1), "{told:?}");
+    assert!(
+        told.err.contains("nothing was left to ask for") && told.err.contains("--resume holes"),
+        "{told:?}"
+    );
+    assert_eq!(world.asked().len(), 0);
+    for (resume, asked) in [("holes", 3), ("continue", 3)] {
+        let told = world.linear(&[&walk[..], &["--resume", resume]].concat());
+        assert_eq!((told.code, world.asked().len()), (Some(0), asked), "{told:?}");
+    }
+}
+
+/// A host that another command found gone is asked at once.
+#[test]
+fn i7_a_walk_does_not_wait_for_the_backoff_of_an_earlier_command() {
+    let world = existing(|_| true);
+    let told = world.crawl(&[&["http://a.test/9", "--delay", "0s"], &GONE[..]].concat());
+    assert_eq!(told.code, Some(1), "{told:?}");
+    let told =
+        world.linear(&["http://a.test/{id}", "--min", "1", "--max", "3", "--delay", "0", "--for", "20s"]);
+    assert_eq!((told.code, world.asked().len()), (Some(0), 3), "{told:?}");
+}
+
 #[test]
 fn l14_each_bad_input_has_its_sentence() {
     let world = existing(|_| true);

@@ -66,7 +66,7 @@ pub(super) fn run(args: &LoadArgs) -> Result<()> {
     let outcome = runtime.block_on(load(&session, args, &files, rules));
     // A thread that waits for standard input is not waited for.
     runtime.shutdown_background();
-    match outcome? {
+    match outcome?.damaged {
         0 => Ok(()),
         damaged => bail!(
             "{} could not be read: what is before and after was loaded",
@@ -75,8 +75,8 @@ pub(super) fn run(args: &LoadArgs) -> Result<()> {
     }
 }
 
-/// Loads all files, and says in how many places they were damaged.
-async fn load(session: &Session, args: &LoadArgs, files: &[LoadFile], rules: UrlRules) -> Result<u64> {
+/// Loads all files, and says what came of it.
+async fn load(session: &Session, args: &LoadArgs, files: &[LoadFile], rules: UrlRules) -> Result<Tally> {
     let index = Index::open(session.frontier.store(), &args.collection).await?;
     let (asked, stop) = watch::channel(false);
     let sized = files.iter().all(|file| file.length > 0);
@@ -109,7 +109,16 @@ async fn load(session: &Session, args: &LoadArgs, files: &[LoadFile], rules: Url
         interrupted,
     };
     loader.teller.summary(&outcome)?;
-    Ok(outcome.tally.damaged)
+    let Outcome { tally, .. } = outcome;
+    if !interrupted && tally.damaged == 0 && tally.pages + tally.deletes == 0 {
+        let names: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
+        let why = match tally.broken {
+            0 => "there is no page in it".to_owned(),
+            broken => format!("{broken} lines or records were left out, and there is nothing else in it"),
+        };
+        bail!("nothing was loaded from {}: {why}", names.join(", "));
+    }
+    Ok(tally)
 }
 
 impl Loader<'_> {

@@ -14,6 +14,7 @@ use frontier::{DeclareError, WalkError};
 use policy::catalog::Change;
 use policy::model::DeclaredWalk;
 use policy::scope::Scope;
+use policy::url::CrawlUrl;
 use policy::walk::{Refusal, Resume};
 use tokio::sync::watch;
 
@@ -21,12 +22,12 @@ use super::crawl::{adjust, collection, profile};
 use crate::args::{LinearArgs, LinearCommand, WalkArgs, WarcArg};
 use crate::config::Declared;
 use crate::harvest::figures::Figures;
-use crate::harvest::{Harvest, Outcome, Until, data_flag};
-use crate::hint::Usage;
+use crate::harvest::{Harvest, Outcome, Until, data_flag, unanswered};
+use crate::hint::{Usage, hinted};
 use crate::linear::map::{CELLS, Map, has_colours};
 use crate::linear::{LINEAR, Outputs, Stopped, Teller, Wanted, asked, events, refused, words};
 use crate::output::bytes_text;
-use crate::session::stdout;
+use crate::session::{note, stdout};
 use crate::wire;
 
 pub(crate) fn run(args: &LinearArgs) -> Result<()> {
@@ -66,7 +67,20 @@ fn walk(args: &WalkArgs) -> Result<()> {
         true => print_events(&harvest, &names)?,
         false => print_summary(args, &harvest, &names, &outcome)?,
     }
-    written
+    written?;
+    achieved(args, &outcome)
+}
+
+/// I7: walks that nobody answered fail. With nothing left to ask for, there was nothing to achieve.
+fn achieved(args: &WalkArgs, outcome: &Outcome) -> Result<()> {
+    const AGAIN: &str = "--resume holes asks again for the ids that are missing";
+    let counts = outcome.figures.now();
+    match counts.harvests {
+        _ if outcome.interrupted || !counts.statuses.is_empty() => Ok(()),
+        0 if args.harvest.json => Ok(()),
+        0 => note(&format!("nothing was left to ask for; {AGAIN}")),
+        _ => Err(hinted(unanswered(&counts), AGAIN)),
+    }
 }
 
 fn open(args: &WalkArgs, walks: &[(DeclaredWalk, Wanted)]) -> Result<Harvest> {
@@ -97,6 +111,10 @@ async fn begin(harvest: &Harvest, walks: &[(DeclaredWalk, Wanted)], resume: Resu
         frontier.with_catalog(|catalog| catalog.walks().filter(others).map(off).collect()).await?;
     frontier.declare(&changes).await?;
     for (walk, _) in walks {
+        // Whoever gives the command does not mean to wait for the end of a backoff.
+        if let Ok(url) = CrawlUrl::from_normal(walk.settings.template().url(walk.settings.start())) {
+            frontier.end_backoff(url.site()).await?;
+        }
         match frontier.resume_walk(&walk.name, resume).await {
             Err(WalkError::Refused(Refusal::Settings(problem))) => return Err(refused(&problem, walk).into()),
             done => done?,
