@@ -13,8 +13,8 @@ use policy::time::{Span, Time};
 pub struct Checker {
     /// By unit: fetches under way, by lease.
     under_way: HashMap<String, HashMap<u64, Time>>,
-    /// By unit: when the last request ended or began.
-    last_request: HashMap<String, Time>,
+    /// By unit: when the last request ended or began, and what it asked for.
+    last_request: HashMap<String, (Time, String)>,
     /// By collection and URL: the slot of the last harvest that was answered.
     last_slot: HashMap<(String, String), Time>,
     /// By collection and URL: the slot whose harvest failed and is being retried.
@@ -25,17 +25,30 @@ pub struct Checker {
 impl Checker {
     /// An order was given out.
     pub fn reserved(&mut self, catalog: &Catalog, order: &Order, now: Time) {
-        let politeness = catalog.politeness(&order.host).clone();
-        self.polite(order, &politeness, now);
+        self.asked(catalog, order, now, order.until);
         self.on_behalf_of_somebody(catalog, order);
         self.not_too_often(catalog, order, now);
-        self.under_way.entry(order.unit.clone()).or_default().insert(order.lease, order.until);
     }
 
-    /// Its fetch ended, with or without effect. `answered`: it counts for the contract.
-    pub fn landed(&mut self, order: &Order, now: Time, answered: bool) {
-        self.under_way.entry(order.unit.clone()).or_default().remove(&order.lease);
-        self.last_request.insert(order.unit.clone(), now);
+    /// A request begins, on a clock of the caller's own; its lease ends then.
+    pub fn asked(&mut self, catalog: &Catalog, order: &Order, now: Time, until: Time) {
+        let politeness = catalog.politeness(&order.host).clone();
+        self.polite(order, &politeness, now);
+        self.under_way.entry(order.unit.clone()).or_default().insert(order.lease, until);
+    }
+
+    /// It ended, with or without effect.
+    pub fn ended(&mut self, order: &Order, now: Time) {
+        let until = self.under_way.entry(order.unit.clone()).or_default().remove(&order.lease);
+        // Past its lease, nobody waits for it.
+        if until.is_none_or(|until| until <= now) {
+            return;
+        }
+        self.last_request.insert(order.unit.clone(), (now, format!("the end of {}", order.url)));
+    }
+
+    /// What came of it is committed, or never will be. `answered`: it counts for the contract.
+    pub fn counted(&mut self, order: &Order, answered: bool) {
         let key = (order.collection.clone(), order.url.as_str().to_owned());
         if answered {
             // F21: an answer to a retry takes the slot that failed, not the time of the retry.
@@ -56,6 +69,12 @@ impl Checker {
         self.last_slot.clear();
     }
 
+    /// The clock was set, or the store is what it was before: nobody knows when the last requests were.
+    pub fn forget_requests(&mut self) {
+        self.last_request.clear();
+        self.under_way.clear();
+    }
+
     /// F5, F8: never more at once than `parallel`, never closer than the shortest delay.
     fn polite(&mut self, order: &Order, politeness: &Politeness, now: Time) {
         let under_way = self.under_way.entry(order.unit.clone()).or_default();
@@ -66,18 +85,22 @@ impl Checker {
                 format!("F5: {} has {} requests under way and gets another", order.unit, under_way.len());
             self.complaints.push(text);
         }
-        if let Some(last) = self.last_request.get(&order.unit)
+        // Where several are under way, one may begin in the very moment in which another ends.
+        let at_once = |last: Time| politeness.parallel > 1 && now == last;
+        if let Some((last, what)) = self.last_request.get(&order.unit)
             && now < last.plus(politeness.min)
             && now >= *last
+            && !at_once(*last)
         {
             let gap = now.since(*last);
-            self.complaints.push(format!("F8: {} is asked again after {} ms", order.unit, gap.0));
+            let text = format!("F8: {} is asked for {} {} ms after {what}", order.unit, order.url, gap.0);
+            self.complaints.push(text);
         }
-        self.last_request.insert(order.unit.clone(), now);
+        self.last_request.insert(order.unit.clone(), (now, format!("the beginning of {}", order.url)));
     }
 
     /// F11–F14: the seed, the collection and a profile that has it in scope are active.
-    fn on_behalf_of_somebody(&mut self, catalog: &Catalog, order: &Order) {
+    pub fn on_behalf_of_somebody(&mut self, catalog: &Catalog, order: &Order) {
         let seed = catalog.seed(&order.seed).is_some_and(|entry| entry.seed.active);
         let collection = catalog.collection(&order.collection).is_some_and(|collection| collection.active);
         let profile =
@@ -94,9 +117,14 @@ impl Checker {
     }
 
     /// F15, F21: not before the slot after the last answered one.
-    fn not_too_often(&mut self, catalog: &Catalog, order: &Order, now: Time) {
+    pub fn not_too_often(&mut self, catalog: &Catalog, order: &Order, now: Time) {
         let key = (order.collection.clone(), order.url.as_str().to_owned());
-        let Some(last) = self.last_slot.get(&key).filter(|_| order.last_fetch.is_some()) else { return };
+        if order.last_fetch.is_none() {
+            // It left the queue and was found again, or somebody wants it now: nothing is remembered of it.
+            self.last_slot.remove(&key);
+            self.retried_slot.remove(&key);
+        }
+        let Some(last) = self.last_slot.get(&key) else { return };
         let subject = Subject { catalog, collection: &order.collection, url: &order.url };
         let Some(entry) = catalog.seed(&order.seed) else { return };
         // The shortest the seed's profiles could ask for, at the best position: generous, and still a bound.

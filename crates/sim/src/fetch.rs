@@ -19,8 +19,8 @@ use crate::web::{Response, Web};
 /// Bytes of an answer.
 const ANSWER_BYTES: u64 = 20_000;
 
-#[derive(Debug)]
-pub(crate) struct WebFetcher {
+#[derive(Clone, Debug)]
+pub struct WebFetcher {
     pub(crate) web: Arc<Mutex<Web>>,
     pub(crate) clock: Arc<VirtualClock>,
     pub(crate) frontier: Arc<Frontier>,

@@ -19,7 +19,7 @@ pub mod web;
 
 pub use check::Checker;
 pub use clock::VirtualClock;
-pub use fetch::report;
+pub use fetch::{WebFetcher, report};
 pub use generate::generate;
 pub use harvest::Harvest;
 pub use interleave::interleave;

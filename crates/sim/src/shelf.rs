@@ -40,6 +40,13 @@ pub struct Record {
     pub capture: Capture,
 }
 
+impl Record {
+    /// What it is known by: no two records have it in common.
+    pub fn place(&self) -> (String, u64) {
+        (self.capture.file.clone(), self.capture.offset)
+    }
+}
+
 /// How often things go wrong.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShelfFaults {
@@ -101,6 +108,16 @@ impl Shelf {
     /// Every whole record, in the order of files.
     pub fn records(&self) -> Vec<Record> {
         self.state.lock().files.values().flat_map(|file| file.records.clone()).collect()
+    }
+
+    /// The whole records of the last batch, which may not be committed yet.
+    pub fn in_hand(&self) -> Vec<Record> {
+        let state = self.state.lock();
+        let of = |(name, begin): &(String, u64)| {
+            let records = state.files.get(name).map_or(&[][..], |file| &file.records);
+            records.iter().filter(|record| record.capture.offset >= *begin).cloned().collect::<Vec<_>>()
+        };
+        state.batch.iter().flat_map(of).collect()
     }
 
     /// Files that were open when the last process ended.

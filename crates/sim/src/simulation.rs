@@ -128,20 +128,24 @@ impl Simulation {
     }
 
     fn harvester(&self, ear: &Arc<Ear>) -> Harvester<WebFetcher, Shelf, Ear> {
-        let fetcher = WebFetcher {
-            web: Arc::clone(&self.web),
-            clock: Arc::clone(&self.clock),
-            frontier: Arc::clone(&self.frontier),
-            keeps: self.settings.keep_captures,
-        };
         Harvester {
             frontier: Arc::clone(&self.frontier),
-            fetcher: Arc::new(fetcher),
+            fetcher: Arc::new(self.fetcher()),
             archive: Arc::clone(&self.shelf),
             witness: Arc::clone(ear),
             workers: self.settings.workers,
             idle_max: self.settings.idle_max,
             end: End::default(),
+        }
+    }
+
+    /// For whoever drives a harvester by hand.
+    pub fn fetcher(&self) -> WebFetcher {
+        WebFetcher {
+            web: Arc::clone(&self.web),
+            clock: Arc::clone(&self.clock),
+            frontier: Arc::clone(&self.frontier),
+            keeps: self.settings.keep_captures,
         }
     }
 

@@ -42,7 +42,7 @@ pub mod upgrade;
 
 pub use embedded::{CheckReport, Options, TableSize};
 pub use error::{Error, OpenError, Result};
-pub use mem::Faults;
+pub use mem::{Faults, StoreCopy};
 pub use notice::Notice;
 pub use stats::Figures;
 pub use store::Store;

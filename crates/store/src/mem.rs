@@ -4,7 +4,8 @@
 //! write skew happens here as it would on TiKV, and code that silently relies on more fails in tests.
 //!
 //! Faults are drawn from a seeded generator: the same seed and the same calls give the same faults. A **crash**
-//! ends every open transaction (its commit is refused) and keeps everything committed.
+//! ends every open transaction (its commit is refused) and keeps everything committed. A **power cut** is a crash that also takes back
+//! some of the last relaxed commits, in their order, and never one that was synced. And somebody may put back an older **copy**.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::engine::Found;
 use crate::error::{Error, Result};
 use crate::recent::RecentWrites;
 use crate::table::KeyRange;
-use crate::txn::{Bytes, Order, Write, WriteSet};
+use crate::txn::{Bytes, Durability, Order, Write, WriteSet};
 
 /// How often things go wrong, as shares of all commits (or, for `unavailable`, of all begins and commits).
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,8 +43,20 @@ struct State {
     recent: RecentWrites,
     /// Keys with a version that a newer one replaced at this sequence.
     garbage: VecDeque<(u64, Bytes)>,
+    /// What the relaxed commits since the last synced one replaced: the oldest first, only the last few.
+    unsynced: VecDeque<Vec<(Bytes, Option<Bytes>)>>,
     faults: Faults,
     rng: fastrand::Rng,
+}
+
+/// Everything a store held at a moment.
+#[derive(Clone)]
+pub struct StoreCopy(BTreeMap<Bytes, Bytes>);
+
+impl std::fmt::Debug for StoreCopy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoreCopy").field("rows", &self.0.len()).finish()
+    }
 }
 
 struct Version {
@@ -53,6 +66,8 @@ struct Version {
 
 /// Open snapshots are bounded by the tests that hold them, not by memory: nothing is forgotten early here.
 const RECENT_ENTRIES_MAX: usize = usize::MAX;
+/// Relaxed commits that a power cut may take back: those of about a tenth of a second.
+const UNSYNCED_MAX: usize = 16;
 
 impl Mem {
     pub(crate) fn new(seed: u64) -> Mem {
@@ -63,6 +78,7 @@ impl Mem {
             open: BTreeMap::new(),
             recent: RecentWrites::new(RECENT_ENTRIES_MAX),
             garbage: VecDeque::new(),
+            unsynced: VecDeque::new(),
             faults: Faults::default(),
             rng: fastrand::Rng::with_seed(seed),
         };
@@ -86,6 +102,37 @@ impl Mem {
 
     pub(crate) fn crash(&self) {
         self.state.lock().epoch += 1;
+    }
+
+    /// Returns how many commits it took back.
+    pub(crate) fn power_cut(&self) -> usize {
+        let mut state = self.state.lock();
+        state.epoch += 1;
+        let unsynced = state.unsynced.len();
+        let lost = state.rng.usize(0..=unsynced);
+        for _ in 0..lost {
+            let Some(replaced) = state.unsynced.pop_back() else { break };
+            state.write(replaced);
+        }
+        // What came through it is on disk.
+        state.unsynced.clear();
+        lost
+    }
+
+    pub(crate) fn copy(&self) -> StoreCopy {
+        let state = self.state.lock();
+        let newest = |versions: &Vec<Version>| versions.last().and_then(|version| version.value.clone());
+        StoreCopy(state.rows.iter().filter_map(|(key, rows)| Some((key.clone(), newest(rows)?))).collect())
+    }
+
+    pub(crate) fn put_back(&self, copy: &StoreCopy) {
+        let mut state = self.state.lock();
+        state.epoch += 1;
+        state.unsynced.clear();
+        let gone = state.rows.keys().filter(|key| !copy.0.contains_key(*key)).map(|key| (key.clone(), None));
+        let rows = copy.0.iter().map(|(key, value)| (key.clone(), Some(value.clone())));
+        let all: Vec<_> = gone.chain(rows).collect();
+        state.write(all);
     }
 
     pub(crate) fn snapshot(&self) -> Result<MemSnapshot> {
@@ -130,15 +177,34 @@ impl State {
     }
 
     fn apply(&mut self, set: WriteSet) {
+        self.recent.record(self.seq + 1, &set.hashes);
+        let writes = set.writes.into_iter().filter_map(|(key, write)| match write {
+            Write::Put(value) => Some((key, Some(value))),
+            Write::Delete => Some((key, None)),
+            Write::Lock => None,
+        });
+        let writes: Vec<_> = writes.collect();
+        match set.durability {
+            Durability::Synced => self.unsynced.clear(),
+            Durability::Relaxed => self.remember(&writes),
+        }
+        self.write(writes);
+    }
+
+    /// What the next power cut may bring back.
+    fn remember(&mut self, writes: &[(Bytes, Option<Bytes>)]) {
+        let newest = |key: &Bytes| self.rows.get(key)?.last()?.value.clone();
+        let replaced = writes.iter().map(|(key, _)| (key.clone(), newest(key))).collect();
+        self.unsynced.push_back(replaced);
+        if self.unsynced.len() > UNSYNCED_MAX {
+            self.unsynced.pop_front();
+        }
+    }
+
+    fn write(&mut self, writes: Vec<(Bytes, Option<Bytes>)>) {
         self.seq += 1;
         let seq = self.seq;
-        self.recent.record(seq, &set.hashes);
-        for (key, write) in set.writes {
-            let value = match write {
-                Write::Put(value) => Some(value),
-                Write::Delete => None,
-                Write::Lock => continue,
-            };
+        for (key, value) in writes {
             let versions = self.rows.entry(key.clone()).or_default();
             versions.push(Version { seq, value });
             self.garbage.push_back((seq, key));

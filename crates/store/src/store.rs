@@ -4,7 +4,7 @@ use std::sync::Arc;
 use crate::embedded::{self, CheckReport, Embedded, Missing, Options};
 use crate::engine::Engine;
 use crate::error::{Error, OpenError, Result};
-use crate::mem::{Faults, Mem};
+use crate::mem::{Faults, Mem, StoreCopy};
 use crate::retry::{Retry, WhenUndetermined};
 use crate::stats::{Figures, Stats};
 use crate::turn::Turns;
@@ -130,6 +130,22 @@ impl Store {
     /// Ends every open transaction as a crash would; what was committed stays (in-memory engine only).
     pub fn crash(&self) -> Result<()> {
         self.mem()?.crash();
+        Ok(())
+    }
+
+    /// A crash that also takes back some of the last relaxed commits; returns how many (in-memory engine only).
+    pub fn power_cut(&self) -> Result<usize> {
+        Ok(self.mem()?.power_cut())
+    }
+
+    /// What is in it now, for [`Store::put_back`] (in-memory engine only).
+    pub fn copy(&self) -> Result<StoreCopy> {
+        Ok(self.mem()?.copy())
+    }
+
+    /// A crash, after which the store is what it was when the copy was taken (in-memory engine only).
+    pub fn put_back(&self, copy: &StoreCopy) -> Result<()> {
+        self.mem()?.put_back(copy);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use store::contract::Subject;
-use store::{Error, Faults, Store};
+use store::{Durability, Error, Faults, Store};
 
 struct InMemory(Store);
 
@@ -139,5 +139,65 @@ fn who_gives_up_after_an_undetermined_commit_does_not_say_that_nothing_happened(
         });
         let outcome = outcome.await;
         assert!(matches!(outcome, Err(Error::Undetermined(_))), "{outcome:?}");
+    });
+}
+
+/// Commits numbers one after the other, each over the one before; those of the list synced.
+async fn count_up(store: &Store, synced: &[u32]) {
+    for n in 0..10u32 {
+        let tx = store.begin().await.unwrap();
+        tx.set_durability(if synced.contains(&n) { Durability::Synced } else { Durability::Relaxed });
+        tx.put(*b"last", n.to_be_bytes()).unwrap();
+        tx.put(n.to_be_bytes(), *b"x").unwrap();
+        store.commit(&tx).await.unwrap();
+    }
+}
+
+/// How many are there, which must be the first ones.
+async fn counted(store: &Store) -> u32 {
+    let tx = store.begin().await.unwrap();
+    let mut there = 0u32;
+    while tx.get(&there.to_be_bytes()).await.unwrap().is_some() {
+        there += 1;
+    }
+    for n in there..10 {
+        assert!(tx.get(&n.to_be_bytes()).await.unwrap().is_none(), "{n} is there without {there}");
+    }
+    let last = tx.get(b"last").await.unwrap().map(|last| last.to_vec());
+    assert_eq!(last, there.checked_sub(1).map(|last| last.to_be_bytes().to_vec()));
+    there
+}
+
+#[test]
+fn a_power_cut_takes_back_the_last_relaxed_commits_and_none_that_was_synced() {
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..100 {
+        run(async {
+            let store = Store::in_memory(seed);
+            count_up(&store, &[3, 5]).await;
+            let open = store.begin().await.unwrap();
+            open.put(*b"late", *b"x").unwrap();
+            let lost = store.power_cut().unwrap();
+            let there = counted(&store).await;
+            assert_eq!(there, 10 - u32::try_from(lost).unwrap());
+            seen.insert(there);
+            assert!(store.commit(&open).await.is_err(), "whoever was at work is dead");
+            assert_eq!(store.power_cut().unwrap(), 0, "what came through it is on disk");
+        });
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), [6, 7, 8, 9, 10]);
+}
+
+#[test]
+fn a_copy_that_is_put_back_is_all_there_is() {
+    run(async {
+        let store = Store::in_memory(1);
+        let empty = store.copy().unwrap();
+        count_up(&store, &[]).await;
+        let full = store.copy().unwrap();
+        store.put_back(&empty).unwrap();
+        assert_eq!(counted(&store).await, 0);
+        store.put_back(&full).unwrap();
+        assert_eq!(counted(&store).await, 10);
     });
 }

@@ -5,6 +5,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
+mod reference;
+mod sentry;
+mod storm;
 mod transactions;
 mod world;
 

@@ -342,7 +342,8 @@ impl Storm {
         if asked_nobody(report) {
             return self.checker.lost(&flight.order);
         }
-        self.checker.landed(&flight.order, self.simulation.now(), counts);
+        self.checker.ended(&flight.order, self.simulation.now());
+        self.checker.counted(&flight.order, counts);
     }
 
     fn count(&mut self, landing: &Landing) {
