@@ -148,8 +148,7 @@ impl Ledger {
             }
             let Some(waiting) = waiting else { continue };
             // Where it stands before now does not matter: it is its turn.
-            let ready = (*waiting).max(host.backoff_until.unwrap_or(*waiting));
-            let limit = ready.max(host.slots.next_free).max(now);
+            let limit = host.ready(*waiting).max(host.slots.next_free).max(now);
             match (host.group.as_ref(), host.slots.queued_at) {
                 (None, Some(at)) if at <= limit => {}
                 (Some((_, at)), None) if *at <= limit => {}

@@ -241,6 +241,9 @@ impl Desk<'_> {
             None => self.state(&order.collection, order.url.as_str()).await?,
         };
         let summary = match (&report.result, state) {
+            (Fetch::RobotsRead | Fetch::Deferred { .. }, state) => {
+                return self.put_off(harvest, alone, state, host, arrivals).await;
+            }
             _ if order.walk.is_some() => self.walked(harvest, alone, host, arrivals).await?,
             (Fetch::RobotsDenied { until }, Some(UrlState::Queued(record))) => {
                 let record = Record { problem: report.problem_kept(), ..record };
@@ -253,15 +256,44 @@ impl Desk<'_> {
             // Removed or blacklisted by somebody while it was in flight: what was fetched is kept, nothing else.
             _ => Summary { captured: !captures.is_empty(), ..Summary::default() },
         };
-        for (key, capture) in captures {
-            let key = (order.collection.as_str(), surt_in_key(&key.surt), key.time.0, capture.offset);
-            CAPTURES.put(self.tx, key, capture)?;
-        }
+        self.put_captures(order, captures)?;
         if let Some(cookies) = &report.cookies {
             COOKIES.put(self.tx, (&order.collection, &order.host), cookies)?;
         }
         self.count(order, report, &summary).await?;
         Ok(summary)
+    }
+
+    /// A15: the URL was not tried yet, and stays as it is. What was read on the way is archived, and the sitemaps that robots.txt names are
+    /// links like others.
+    async fn put_off(
+        &self,
+        harvest: &Harvest<'_>,
+        alone: bool,
+        state: Option<UrlState>,
+        host: &mut Host,
+        arrivals: &mut Arrivals,
+    ) -> Result<Summary> {
+        let Harvest { order, report, captures } = *harvest;
+        host.deferred_until = match report.result {
+            Fetch::Deferred { until } => Some(until).filter(|until| *until > self.now),
+            _ => None,
+        };
+        self.put_captures(order, captures)?;
+        let mut summary = Summary { captured: !captures.is_empty(), ..Summary::default() };
+        if let Some(UrlState::Queued(record)) = state {
+            summary.added = self.follow(order, report, &record, alone, arrivals).await?.added;
+            summary.next_due = Some(record.due);
+        }
+        Ok(summary)
+    }
+
+    fn put_captures(&self, order: &Order, captures: &[(CaptureKey, Capture)]) -> Result<()> {
+        for (key, capture) in captures {
+            let key = (order.collection.as_str(), surt_in_key(&key.surt), key.time.0, capture.offset);
+            CAPTURES.put(self.tx, key, capture)?;
+        }
+        Ok(())
     }
 
     async fn outcome(
@@ -397,14 +429,15 @@ impl Desk<'_> {
 
     /// F6: the host goes back, not before its delay.
     async fn free(&self, order: &Order, report: &Report, host: &mut Host) -> Result<()> {
-        if report.crawl_delay.is_some() {
+        // What was read just now counts, also that there is none any more.
+        if report.crawl_delay.is_some() || matches!(report.result, Fetch::RobotsRead) {
             host.crawl_delay = report.crawl_delay;
         }
         let politeness = self.politeness(&order.host);
         let asked = match report.result {
-            Fetch::DnsFailed => false,
-            // Unless robots.txt was read for it just now.
-            Fetch::RobotsDenied { .. } => report.response_time > Span::ZERO,
+            Fetch::DnsFailed | Fetch::Deferred { .. } => false,
+            // Unless robots.txt was read for it just now, and here.
+            Fetch::RobotsDenied { .. } | Fetch::RobotsRead => report.response_time > Span::ZERO,
             Fetch::NoAnswer(_) | Fetch::Answer(_) => true,
         };
         let delay = politeness_delay(report.response_time, &politeness, host.crawl_delay, report.retry_after);
@@ -428,6 +461,7 @@ fn fetched(report: &Report) -> Fetched {
     let (answer, robots_denied_until, dns_failed) = match &report.result {
         Fetch::DnsFailed => (Answer::NoAnswer(NoAnswer::Unreachable), None, true),
         Fetch::RobotsDenied { until } => (Answer::NoAnswer(NoAnswer::Broken), Some(*until), false),
+        Fetch::RobotsRead | Fetch::Deferred { .. } => (Answer::NoAnswer(NoAnswer::Broken), None, false),
         Fetch::NoAnswer(kind) => (Answer::NoAnswer(no_answer(*kind)), None, false),
         Fetch::Answer(facts) => {
             let response = Response {

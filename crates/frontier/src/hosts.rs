@@ -80,8 +80,8 @@ impl Host {
     }
 
     /// When a URL that is due then can be asked for, as far as the host itself is concerned.
-    fn ready(&self, due: Time) -> Time {
-        self.backoff_until.map_or(due, |until| due.max(until))
+    pub(crate) fn ready(&self, due: Time) -> Time {
+        [self.backoff_until, self.deferred_until].into_iter().flatten().fold(due, Time::max)
     }
 }
 

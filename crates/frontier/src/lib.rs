@@ -34,6 +34,7 @@ mod start;
 mod stats;
 mod sweep;
 mod upgrade;
+mod visits;
 mod walks;
 mod why;
 
@@ -61,6 +62,7 @@ pub use reserve::Reserved;
 pub use start::{Started, Target};
 pub use sweep::Swept;
 pub use upgrade::UPGRADES;
+pub use visits::{Visit, Visiting};
 pub use walks::{WalkError, WalkSight};
 pub use why::{Explanation, HostSituation, Situation};
 

@@ -141,8 +141,22 @@ pub enum Fetch {
     RobotsDenied {
         until: Time,
     },
+    /// Not fetched yet: robots.txt was asked for first, which is a request too (A15). The URL keeps its place, and is next when the delay
+    /// of its host has passed.
+    RobotsRead,
+    /// Not fetched yet: something it waits for is not to be had before then, and nobody was asked. The URL keeps its place.
+    Deferred {
+        until: Time,
+    },
     NoAnswer(ErrorKind),
     Answer(AnswerFacts),
+}
+
+impl Fetch {
+    /// Whether that was a try at the URL, for better or worse.
+    pub fn is_harvest(&self) -> bool {
+        !matches!(self, Fetch::RobotsRead | Fetch::Deferred { .. })
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -144,6 +144,8 @@ pub struct Host {
     /// How often the host was settled since `head` was moved up.
     pub head_age: u32,
     pub backoff_until: Option<Time>,
+    /// Its URLs wait for something that is not to be had before this, such as a robots.txt on another host.
+    pub deferred_until: Option<Time>,
     pub crawl_delay: Option<Span>,
     /// Harvests without an answer since the last answer.
     pub failures: u32,

@@ -91,6 +91,7 @@ impl Traffic {
             }
             Fetch::DnsFailed => raise_key(&mut self.errors, ErrorKind::Dns),
             Fetch::RobotsDenied { .. } => raise_key(&mut self.errors, ErrorKind::Robots),
+            Fetch::RobotsRead | Fetch::Deferred { .. } => {}
         }
         self.bytes += report.bytes;
     }

@@ -57,6 +57,7 @@ fn host() -> Host {
         head: Time(1_000_010),
         head_age: 13,
         backoff_until: Some(Time(1_000_011)),
+        deferred_until: Some(Time(1_000_014)),
         crawl_delay: Some(Span(14)),
         failures: 15,
         walked: true,

@@ -36,7 +36,9 @@ impl Harvest {
             Fetch::Answer(facts) => (Some(facts.status), None, facts.unchanged),
             Fetch::NoAnswer(kind) => (None, Some(*kind), false),
             Fetch::DnsFailed => (None, Some(ErrorKind::Dns), false),
-            Fetch::RobotsDenied { .. } => (None, Some(ErrorKind::Robots), false),
+            Fetch::RobotsDenied { .. } | Fetch::RobotsRead | Fetch::Deferred { .. } => {
+                (None, Some(ErrorKind::Robots), false)
+            }
         };
         let took = i64::try_from(report.response_time.0).unwrap_or(i64::MAX);
         Harvest {

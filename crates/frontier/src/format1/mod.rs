@@ -182,6 +182,7 @@ impl From<Host> for schema::Host {
             head: old.head,
             head_age: old.head_age,
             backoff_until: old.backoff_until,
+            deferred_until: None,
             crawl_delay: old.crawl_delay,
             failures: old.failures,
             walked: old.walked,

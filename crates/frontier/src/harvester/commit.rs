@@ -77,10 +77,15 @@ where
             Ok(CompletedAll::Done(summaries)) => {
                 for (harvest, summary) in harvests.iter().zip(&summaries) {
                     let Harvest { order, report, captures } = *harvest;
-                    tally.harvests += 1;
                     tally.captures += captures.len() as u64;
                     tally.added += summary.added;
-                    self.witness.harvested(&Harvested { order, report, captures, summary });
+                    let harvested = Harvested { order, report, captures, summary };
+                    if report.result.is_harvest() {
+                        tally.harvests += 1;
+                        self.witness.harvested(&harvested);
+                    } else {
+                        self.witness.put_off(&harvested);
+                    }
                 }
                 return Ok(Committed::Done);
             }

@@ -64,6 +64,9 @@ pub struct End {
 pub trait Witness: Send + Sync {
     fn harvested(&self, harvested: &Harvested<'_>);
 
+    /// A URL was not tried yet, but something may have been archived on the way: robots.txt was read first.
+    fn put_off(&self, _harvested: &Harvested<'_>) {}
+
     /// What waits and what works, once a turn.
     fn turn(&self, in_flight: usize);
 }

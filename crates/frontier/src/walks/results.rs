@@ -67,6 +67,11 @@ impl Walks {
         for Harvest { order, report, .. } in harvests {
             let Some(own) = &order.walk else { continue };
             let Some(strand) = room.strand(&own.walk) else { continue };
+            if !report.result.is_harvest() {
+                // The id is issued again.
+                strand.walk.give_back(own.id);
+                continue;
+            }
             let outcome = report.existence.unwrap_or(Outcome::Failed);
             strand.walk.result(own.id, outcome, now);
             strand.run.requests += 1;
@@ -107,7 +112,7 @@ impl Desk<'_> {
                 host.failures = host.failures.saturating_add(1);
                 host.backoff_until = self.cooldown(order).map(|cooldown| self.now.plus(cooldown));
             }
-            Fetch::NoAnswer(_) | Fetch::RobotsDenied { .. } => {}
+            Fetch::NoAnswer(_) | Fetch::RobotsDenied { .. } | Fetch::RobotsRead | Fetch::Deferred { .. } => {}
         }
         let Followed { added, left_out } = self.follow_walk(order, report, alone, arrivals).await?;
         Ok(Summary { captured: !captures.is_empty(), added, left_out, ..Summary::default() })

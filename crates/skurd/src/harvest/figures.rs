@@ -157,6 +157,18 @@ impl Figures {
         }
     }
 
+    /// What was archived on the way to a URL.
+    pub(crate) fn add_aside(&self, harvested: &Harvested<'_>) {
+        let mut counts = self.counts.lock();
+        let Harvested { captures, summary, .. } = harvested;
+        counts.captures += captures.len() as u64;
+        counts.added += summary.added;
+        counts.queued += i64::try_from(summary.added).unwrap_or(i64::MAX);
+        if let Some((_, capture)) = captures.first() {
+            *counts.files.entry(capture.file.clone()).or_default() += captures.len() as u64;
+        }
+    }
+
     pub(crate) fn in_flight(&self, number: usize) {
         self.counts.lock().in_flight = number;
     }
@@ -183,6 +195,7 @@ pub(crate) fn error_word(result: &Fetch) -> &'static str {
         Fetch::Answer(_) => "none",
         Fetch::DnsFailed | Fetch::NoAnswer(ErrorKind::Dns) => "dns",
         Fetch::RobotsDenied { .. } | Fetch::NoAnswer(ErrorKind::Robots) => "robots",
+        Fetch::RobotsRead | Fetch::Deferred { .. } => "put off",
         Fetch::NoAnswer(ErrorKind::Connect) => "connect",
         Fetch::NoAnswer(ErrorKind::Timeout) => "timeout",
         Fetch::NoAnswer(ErrorKind::Broken) => "broken",

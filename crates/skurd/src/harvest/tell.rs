@@ -102,6 +102,10 @@ impl Witness for Teller {
         }
     }
 
+    fn put_off(&self, harvested: &Harvested<'_>) {
+        self.figures.add_aside(harvested);
+    }
+
     fn turn(&self, in_flight: usize) {
         self.figures.in_flight(in_flight);
         self.progress();

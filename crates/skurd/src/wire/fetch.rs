@@ -17,14 +17,13 @@ use net::http::{
 use net::surt;
 use net::warc::{Digest, Prepared, digest};
 use policy::model::{Collection, LinkKind, RobotsPolicy};
-use policy::schedule::politeness_delay;
 use policy::time::Span;
 use policy::url::UrlRules;
 use policy::walk::{Outcome, Seen};
 
 use super::identity::{Identity, product_token};
 use super::pack::{Answer, Haul, Original, Packers};
-use super::robots::{Asker, Reading, RobotsCache, Ruling};
+use super::robots::{Asked, Asker, Failure, Reading, RobotsCache, Ruling};
 use crate::clock::SystemClock;
 
 /// Answers up to this size are read for links and packed right away; larger ones where they keep nobody waiting.
@@ -75,21 +74,54 @@ impl WireFetcher {
     }
 
     /// What robots.txt says; none where it is not asked.
-    async fn ask_robots(&self, order: &Order, manner: &Manner) -> Result<Option<Ruling>, FetchError> {
-        let agent = match &order.plan.robots {
-            RobotsPolicy::Ignore => return Ok(None),
-            RobotsPolicy::Obey => product_token(&manner.user_agent),
-            RobotsPolicy::ObeyAs(agent) => agent,
-        };
+    async fn ask_robots(&self, order: &Order, manner: &Manner) -> Result<Option<Asked>, Failure> {
+        let Some(agent) = agent(order, manner) else { return Ok(None) };
         let asker = Asker {
+            frontier: &self.frontier,
             client: &self.client,
             user_agent: &manner.user_agent,
             agent,
+            collection: &order.collection,
+            unit: &order.unit,
             limits: limits(order),
-            politeness: &order.politeness,
             now: SystemClock.now(),
         };
         self.robots.ask(&asker, &order.url).await.map(Some)
+    }
+
+    /// robots.txt was asked for: what is said of that, and of the URL if it is denied by it.
+    fn after_reading(
+        &self,
+        order: &Order,
+        manner: &Manner,
+        reading: &Reading,
+        ruling: Option<Ruling>,
+    ) -> (Report, Option<Haul>) {
+        let packed = match (&self.packers, &reading.exchange) {
+            (Some(packers), Some((exchange, dns))) => packers.aside(exchange, dns.as_ref()).map(Some),
+            _ => Ok(None),
+        };
+        let packed = match packed {
+            Ok(packed) => packed,
+            Err(error) => return local(&error.to_string()),
+        };
+        let mut report = match ruling {
+            Some(ruling) if !ruling.allowed => denied(&ruling),
+            Some(ruling) => {
+                let mut report = Report::bare(SystemClock.now(), Fetch::RobotsRead);
+                report.crawl_delay = ruling.crawl_delay;
+                report.outlinks = sitemaps(&ruling);
+                if order.walk.is_none()
+                    && let Some(agent) = agent(order, manner)
+                {
+                    self.robots.told(&order.url, agent, &order.collection);
+                }
+                report
+            }
+            None => Report::bare(SystemClock.now(), Fetch::RobotsRead),
+        };
+        report.response_time = reading.took.unwrap_or(Span::ZERO);
+        (report, packed.map(|packed| Haul::Groups(vec![packed])))
     }
 
     async fn request(&self, order: &Order, manner: &Manner, jar: &Jar) -> (Fetched, Option<Original>) {
@@ -130,11 +162,6 @@ impl WireFetcher {
         let digest::Parsed::Sum(payload) = Digest::parse(&capture.digest)? else { return None };
         Some(Original { url: capture.url, time, payload })
     }
-
-    fn pack_reading(&self, reading: &Reading) -> std::io::Result<Vec<Prepared>> {
-        let Some(packers) = &self.packers else { return Ok(Vec::new()) };
-        reading.exchanges.iter().map(|(exchange, dns)| packers.aside(exchange, dns.as_ref())).collect()
-    }
 }
 
 impl Fetcher for WireFetcher {
@@ -142,37 +169,22 @@ impl Fetcher for WireFetcher {
 
     async fn fetch(&self, order: &Order) -> (Report, Option<Haul>) {
         let manner = self.manner(order);
-        let mut groups = Vec::new();
-        let mut outlinks = Vec::new();
         let ruling = match self.ask_robots(order, &manner).await {
-            Ok(ruling) => ruling,
-            Err(error) if error.kind == FetchErrorKind::Local => return local(&error.reason),
-            Err(error) => return (failed(&error), None),
-        };
-        let crawl_delay = ruling.as_ref().and_then(|ruling| ruling.crawl_delay);
-        if let Some(reading) = ruling.as_ref().and_then(|ruling| ruling.reading.as_ref()) {
-            match self.pack_reading(reading) {
-                Ok(packed) => groups.extend(packed),
-                Err(error) => return local(&error.to_string()),
+            Ok(None) => None,
+            Ok(Some(Asked::Known(ruling))) => Some(ruling),
+            Ok(Some(Asked::Read(reading, ruling))) => {
+                return self.after_reading(order, &manner, &reading, ruling);
             }
-            let sitemaps = reading.sitemaps.iter().cloned();
-            outlinks.extend(sitemaps.map(|url| Outlink { url, kind: LinkKind::Link }));
-        }
-        let haul = |groups: Vec<Prepared>| (!groups.is_empty()).then_some(Haul::Groups(groups));
+            Ok(Some(Asked::Deferred(until))) => {
+                return (Report::bare(SystemClock.now(), Fetch::Deferred { until }), None);
+            }
+            Err(Failure::Local(reason)) => return local(&reason),
+            Err(Failure::Fetch(error)) => return (failed(&error), None),
+        };
         if let Some(ruling) = ruling.as_ref().filter(|ruling| !ruling.allowed) {
-            let result = Fetch::RobotsDenied { until: ruling.next_read };
-            let mut report = Report::bare(SystemClock.now(), result);
-            report.problem.clone_from(&ruling.because);
-            report.crawl_delay = crawl_delay;
-            let reading = ruling.reading.as_ref();
-            report.response_time = reading.map_or(Span::ZERO, |reading| reading.took.max(Span(1)));
-            return (report, haul(groups));
+            return (denied(ruling), None);
         }
-        if let Some(reading) = ruling.as_ref().and_then(|ruling| ruling.reading.as_ref()) {
-            // Reading robots.txt was a request too.
-            let pause = politeness_delay(reading.took, &order.politeness, crawl_delay, None);
-            tokio::time::sleep(std::time::Duration::from_millis(pause.0)).await;
-        }
+        let crawl_delay = ruling.as_ref().and_then(|ruling| ruling.crawl_delay);
         let given = manner.collection.as_ref().map_or(&[][..], |collection| &collection.cookies);
         let mut jar = Jar::load(order.cookies.as_deref(), given, &order.host);
         let (fetched, original) = self.request(order, &manner, &jar).await;
@@ -182,7 +194,7 @@ impl Fetcher for WireFetcher {
             Err(error) => {
                 let mut report = failed(&error);
                 report.crawl_delay = crawl_delay;
-                return (report, haul(groups));
+                return (report, None);
             }
         };
         jar.take(&order.url, exchange.head.all("set-cookie"), SystemClock.now());
@@ -192,9 +204,9 @@ impl Fetcher for WireFetcher {
             exchange,
             dns: fetched.dns,
             original,
-            rules: manner.rules,
+            rules: manner.rules.clone(),
             packers: self.packers.clone(),
-            announced: ruling.is_some_and(|ruling| ruling.names_as_sitemap),
+            announced: ruling.as_ref().is_some_and(|ruling| ruling.names_as_sitemap),
             indexed: self.frontier.feeds_index(&order.collection),
         };
         let done = match work.exchange.response.len() {
@@ -205,7 +217,13 @@ impl Fetcher for WireFetcher {
             Ok(done) => done,
             Err(error) => return local(&error.to_string()),
         };
-        groups.extend(done.group);
+        let mut outlinks = ruling.as_ref().map_or_else(Vec::new, sitemaps);
+        if order.walk.is_none()
+            && !outlinks.is_empty()
+            && let Some(agent) = agent(order, &manner)
+        {
+            self.robots.told(&order.url, agent, &order.collection);
+        }
         outlinks.extend(done.outlinks);
         let mut report = Report::bare(SystemClock.now(), Fetch::Answer(done.facts));
         report.response_time = done.response_time;
@@ -217,8 +235,28 @@ impl Fetcher for WireFetcher {
         report.problem = done.problem;
         report.existence = done.existence;
         report.page = done.page;
-        (report, haul(groups))
+        (report, done.group.map(|group| Haul::Groups(vec![group])))
     }
+}
+
+/// The name whose rules are obeyed; none: robots are not asked.
+fn agent<'a>(order: &'a Order, manner: &'a Manner) -> Option<&'a str> {
+    match &order.plan.robots {
+        RobotsPolicy::Ignore => None,
+        RobotsPolicy::Obey => Some(product_token(&manner.user_agent)),
+        RobotsPolicy::ObeyAs(agent) => Some(agent),
+    }
+}
+
+fn sitemaps(ruling: &Ruling) -> Vec<Outlink> {
+    ruling.sitemaps.iter().map(|url| Outlink { url: url.clone(), kind: LinkKind::Link }).collect()
+}
+
+fn denied(ruling: &Ruling) -> Report {
+    let mut report = Report::bare(SystemClock.now(), Fetch::RobotsDenied { until: ruling.next_read });
+    report.problem.clone_from(&ruling.because);
+    report.crawl_delay = ruling.crawl_delay;
+    report
 }
 
 /// Does it where it keeps nobody waiting. A page that makes us panic does so here as it would have done there: it is a broken page, and

@@ -1,42 +1,86 @@
-//! robots.txt (A3): one per scheme, host and port, read when it is due, kept in memory.
+//! robots.txt (A3, A15): one per scheme, host and port, read when it is due, kept in memory.
 //!
-//! The first order that needs it reads it, others of the same host wait for that. What was read is archived with the order that read it.
-//! A server that cannot be reached at all fails the order itself, in its own way: whether robots deny it is then not the question.
+//! Asking for it is a request like any other. The order that finds it missing makes that one request, and has done enough with it: the URL
+//! comes again when the delay of its host has passed, and finds it here. Where it redirects, the next step is taken by the next order, from
+//! where this one left off: on its own slot if that leads to the same host, or the same group; else on a [visit](frontier::Visit) to the
+//! other one. If that is busy or resting, the order is put off until it is not; and those who wait for one host are sent there one after the other.
+//! So no worker waits for anything but an answer.
+//!
+//! A redirect to the robots.txt of another server is that server's own: read once, it is known to all who are sent there.
+//!
+//! What was read is archived with the order that read it. The sitemaps it names are told once to each collection that comes by. A server that cannot be
+//! reached at all fails the order itself, in its own way: whether robots deny it is then not the question.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
 use std::sync::Arc;
-use std::time::Duration;
 
+use frontier::{Frontier, Visit};
 use net::decode::decoded;
 use net::dns::DnsRecord;
 use net::exchange::Exchange;
-use net::http::{Client, FetchError, FetchErrorKind, FetchLimits, Request, body};
-use policy::model::Politeness;
+use net::http::{Client, FetchError, FetchErrorKind, FetchLimits, Fetched, Request, body};
 use policy::robots::{Answer, ROBOTS_BYTES_MAX, Robots, Says, Standing};
-use policy::schedule::politeness_delay;
 use policy::time::{Span, Time};
 use policy::url::{CrawlUrl, UrlRules, normalise};
-use tokio::sync::Mutex;
 
 /// Servers whose robots.txt is kept.
 const SERVERS_MAX: usize = 20_000;
 /// RFC 9309: at least five redirects are followed.
-const REDIRECTS_MAX: usize = 5;
+const REDIRECTS_MAX: u32 = 5;
 /// Wire bytes read of it: what is parsed, and room for its packing.
 const WIRE_BYTES_MAX: u64 = 1 << 20;
+/// In all: no slot of another host is held for longer than its lease.
+const TIME_MAX: Span = Span::minutes(5);
+/// When to look again while another order is reading it.
+const LOOK_AGAIN: Span = Span::seconds(1);
+/// Hosts that others wait for, at a time.
+const AWAITED_MAX: usize = 10_000;
 
-type Kept = Arc<Mutex<Option<Entry>>>;
+/// A server, and the name it may know us by.
+type Key = (String, String);
 
-/// What is known of the robots.txt of each server, for each name it may know us by.
+/// What is known of the robots.txt of each server.
 #[derive(Default)]
 pub(super) struct RobotsCache {
-    servers: parking_lot::Mutex<HashMap<(String, String), Kept>>,
+    servers: parking_lot::Mutex<HashMap<Key, Server>>,
+    /// When the last of those who wait for a host was told to come.
+    awaited: parking_lot::Mutex<HashMap<String, Time>>,
 }
 
-struct Entry {
+#[derive(Default)]
+struct Server {
+    known: Option<Known>,
+    /// Where the reading goes on.
+    pending: Option<Pending>,
+    /// An order is at it.
+    reading: bool,
+    /// Collections that were told of its sitemaps since it was read.
+    told: BTreeSet<String>,
+    /// Somebody has made use of what was read.
+    used: bool,
+}
+
+#[derive(Clone)]
+struct Known {
     standing: Standing,
-    robots: Robots,
+    robots: Arc<Robots>,
+}
+
+/// A redirect that is to be followed.
+#[derive(Clone)]
+struct Pending {
+    target: CrawlUrl,
+    redirects: u32,
+}
+
+/// What came of asking.
+pub(super) enum Asked {
+    Known(Ruling),
+    /// A request was made, which is enough for one order. There may be a ruling now.
+    Read(Reading, Option<Ruling>),
+    /// Nobody was asked: not before then.
+    Deferred(Time),
 }
 
 /// What robots.txt says of one URL.
@@ -48,72 +92,254 @@ pub(super) struct Ruling {
     pub(super) crawl_delay: Option<Span>,
     /// Whether the URL is one of the sitemaps it names.
     pub(super) names_as_sitemap: bool,
-    /// Where it was read for this: what came over the wire, and the sitemaps it names.
-    pub(super) reading: Option<Reading>,
-}
-
-pub(super) struct Reading {
-    pub(super) exchanges: Vec<(Exchange, Option<DnsRecord>)>,
+    /// What this collection was not told yet.
     pub(super) sitemaps: Vec<CrawlUrl>,
-    pub(super) took: Span,
 }
 
-/// How to ask for it.
+/// What came over the wire.
+#[derive(Default)]
+pub(super) struct Reading {
+    pub(super) exchange: Option<(Exchange, Option<DnsRecord>)>,
+    /// How long it took the host that the order has a slot of; none if another was asked.
+    pub(super) took: Option<Span>,
+}
+
+/// Who asks, and how.
 pub(super) struct Asker<'a> {
+    pub(super) frontier: &'a Frontier,
     pub(super) client: &'a Client,
     pub(super) user_agent: &'a str,
     /// The name whose rules are obeyed.
     pub(super) agent: &'a str,
+    pub(super) collection: &'a str,
+    /// The politeness unit that the order has a slot of.
+    pub(super) unit: &'a str,
     pub(super) limits: FetchLimits,
-    pub(super) politeness: &'a Politeness,
     pub(super) now: Time,
 }
 
+/// Why there is nothing to say.
+pub(super) enum Failure {
+    /// The host's own, and the order's.
+    Fetch(FetchError),
+    /// On this side.
+    Local(String),
+}
+
 impl RobotsCache {
-    pub(super) async fn ask(&self, asker: &Asker<'_>, url: &CrawlUrl) -> Result<Ruling, FetchError> {
-        let origin = origin(url);
-        let kept = self.entry(&origin, asker.agent);
-        let mut entry = kept.lock().await;
-        let due = entry.as_ref().is_none_or(|entry| entry.standing.is_due(asker.now));
-        let mut reading = None;
-        if due {
-            let before = entry.take();
-            match read(asker, &origin, before).await {
-                (Ok(found), done) => {
-                    *entry = Some(found);
-                    reading = Some(done);
-                }
-                (Err(error), _) => return Err(error),
-            }
-        }
-        let Some(entry) = entry.as_ref() else {
-            let reason = "robots.txt was not read".to_owned();
-            return Err(FetchError {
-                kind: FetchErrorKind::Local,
-                reason,
-                at: asker.now,
-                elapsed: Span::ZERO,
-            });
+    pub(super) async fn ask(&self, asker: &Asker<'_>, url: &CrawlUrl) -> Result<Asked, Failure> {
+        let key = (origin(url).to_owned(), asker.agent.to_owned());
+        let step = match self.begin(&key, asker, url) {
+            Begun::Known(ruling) => return Ok(Asked::Known(ruling)),
+            Begun::Elsewhere => return Ok(Asked::Deferred(asker.now.plus(LOOK_AGAIN))),
+            Begun::Read(step) => step,
         };
-        Ok(entry.ruling(url, reading))
+        let _reading = InReading { cache: self, key: &key };
+        let target = step.target.clone();
+        if let Some(known) = self.of_another(&key, &target, asker) {
+            self.learn(&key, known);
+            return Ok(self.ruling(&key, asker, url).map_or(Asked::Deferred(asker.now), Asked::Known));
+        }
+        let own = is_same_unit(asker, &target);
+        let mut reading = Reading::default();
+        let fetched = if own {
+            read(asker, &target).await
+        } else {
+            match self.visit(asker, &target, &key, &step).await? {
+                Ok(fetched) => fetched,
+                Err(until) => return Ok(Asked::Deferred(until)),
+            }
+        };
+        let (answer, text, next) = match fetched.result {
+            Ok(exchange) => {
+                reading.took = own.then_some(exchange.total.max(Span(1)));
+                let read = taken_in(&exchange, &target);
+                reading.exchange = Some((exchange, fetched.dns));
+                read
+            }
+            Err(error) if error.kind == FetchErrorKind::Local => return Err(Failure::Local(error.reason)),
+            Err(error) if own && step.redirects == 0 && !says_something(error.kind) => {
+                return Err(Failure::Fetch(error));
+            }
+            Err(error) => {
+                reading.took = own.then_some(error.elapsed.max(Span(1)));
+                (Answer::None, Vec::new(), None)
+            }
+        };
+        if let Some(target) = next
+            && step.redirects < REDIRECTS_MAX
+        {
+            self.put_off(&key, Pending { target, redirects: step.redirects + 1 });
+            return Ok(Asked::Read(reading, None));
+        }
+        self.conclude(&key, &target, asker, answer, &text);
+        Ok(Asked::Read(reading, self.ruling(&key, asker, url)))
     }
 
-    fn entry(&self, origin: &str, agent: &str) -> Kept {
-        let mut servers = self.servers.lock();
-        if servers.len() >= SERVERS_MAX {
-            // Those in use stay; the rest is read again when it is needed.
-            let mut keep = false;
-            servers.retain(|_, kept| {
-                keep = !keep;
-                keep || Arc::strong_count(kept) > 1
-            });
+    /// The sitemaps of a server are in the queue of this collection.
+    pub(super) fn told(&self, url: &CrawlUrl, agent: &str, collection: &str) {
+        let key = (origin(url).to_owned(), agent.to_owned());
+        if let Some(server) = self.servers.lock().get_mut(&key) {
+            server.told.insert(collection.to_owned());
         }
-        Arc::clone(servers.entry((origin.to_owned(), agent.to_owned())).or_default())
+    }
+
+    fn begin(&self, key: &Key, asker: &Asker<'_>, url: &CrawlUrl) -> Begun {
+        let mut servers = self.servers.lock();
+        if servers.len() >= SERVERS_MAX && !servers.contains_key(key) {
+            make_room(&mut servers);
+        }
+        let server = servers.entry(key.clone()).or_default();
+        if let Some(known) = server.known.as_ref().filter(|known| !known.standing.is_due(asker.now)) {
+            server.used = true;
+            return Begun::Known(known.ruling(url, !server.told.contains(asker.collection)));
+        }
+        if server.reading {
+            return Begun::Elsewhere;
+        }
+        let first = || CrawlUrl::from_normal(format!("{}/robots.txt", key.0)).ok();
+        let first = || first().map(|target| Pending { target, redirects: 0 });
+        let Some(step) = server.pending.take().or_else(first) else {
+            // A server with a name that leaves no room for it has none.
+            let standing = Standing::after(Answer::LostInRedirects, asker.now, None);
+            let known = Known { standing, robots: Arc::new(Robots::parse(b"", "")) };
+            let ruling = known.ruling(url, false);
+            server.known = Some(known);
+            return Begun::Known(ruling);
+        };
+        server.reading = true;
+        Begun::Read(step)
+    }
+
+    /// What is known of the server whose robots.txt this one's redirects to.
+    fn of_another(&self, key: &Key, target: &CrawlUrl, asker: &Asker<'_>) -> Option<Known> {
+        let other = (origin(target).to_owned(), asker.agent.to_owned());
+        if other == *key || target.path_and_query() != "/robots.txt" {
+            return None;
+        }
+        let servers = self.servers.lock();
+        let known = servers.get(&other)?.known.clone()?;
+        (!known.standing.is_due(asker.now)).then_some(known)
+    }
+
+    /// Asks on another host, if that may be; else says when.
+    async fn visit(
+        &self,
+        asker: &Asker<'_>,
+        target: &CrawlUrl,
+        key: &Key,
+        step: &Pending,
+    ) -> Result<Result<Fetched, Time>, Failure> {
+        let host = target.site();
+        let visit = asker.frontier.visit(host, target.as_str()).await;
+        match visit.map_err(|error| Failure::Local(error.to_string()))? {
+            Visit::Wait(free) => {
+                self.put_off(key, step.clone());
+                let delay = asker.frontier.peek_catalog(|catalog| catalog.politeness(host).min);
+                Ok(Err(self.in_line(host, free, delay, asker.now)))
+            }
+            Visit::Go(visiting) => {
+                let fetched = read(asker, target).await;
+                let took = match &fetched.result {
+                    Ok(exchange) => exchange.total,
+                    Err(error) => error.elapsed,
+                };
+                let left = asker.frontier.leave(&visiting, Some(took)).await;
+                left.map_err(|error| Failure::Local(error.to_string()))?;
+                Ok(Ok(fetched))
+            }
+        }
+    }
+
+    /// One after the other: nobody is told to come when somebody else was.
+    fn in_line(&self, host: &str, free: Time, delay: Span, now: Time) -> Time {
+        let mut awaited = self.awaited.lock();
+        if awaited.len() >= AWAITED_MAX {
+            awaited.retain(|_, last| *last > now);
+        }
+        let turn = awaited.get(host).map_or(free, |last| free.max(last.plus(delay)));
+        if awaited.len() < AWAITED_MAX {
+            awaited.insert(host.to_owned(), turn);
+        }
+        turn
+    }
+
+    fn put_off(&self, key: &Key, pending: Pending) {
+        if let Some(server) = self.servers.lock().get_mut(key) {
+            server.pending = Some(pending);
+        }
+    }
+
+    fn learn(&self, key: &Key, known: Known) {
+        if let Some(server) = self.servers.lock().get_mut(key) {
+            *server = Server { known: Some(known), reading: server.reading, ..Server::default() };
+        }
+    }
+
+    /// The last redirect was followed: what holds from now on, for this server and for the one it was read from.
+    fn conclude(&self, key: &Key, target: &CrawlUrl, asker: &Asker<'_>, answer: Answer, text: &[u8]) {
+        let other = (origin(target).to_owned(), asker.agent.to_owned());
+        let shared = other != *key && target.path_and_query() == "/robots.txt";
+        for key in std::iter::once(key).chain(shared.then_some(&other)) {
+            let mut servers = self.servers.lock();
+            let server = servers.entry(key.clone()).or_default();
+            let before = server.known.take();
+            let standing = Standing::after(answer, asker.now, before.as_ref().map(|before| before.standing));
+            let robots = match before {
+                Some(before) if !matches!(answer, Answer::Status(200..=299)) => before.robots,
+                _ => Arc::new(Robots::parse(text, asker.agent)),
+            };
+            drop(servers);
+            self.learn(key, Known { standing, robots });
+        }
+    }
+
+    fn ruling(&self, key: &Key, asker: &Asker<'_>, url: &CrawlUrl) -> Option<Ruling> {
+        let servers = self.servers.lock();
+        let server = servers.get(key)?;
+        Some(server.known.as_ref()?.ruling(url, !server.told.contains(asker.collection)))
     }
 }
 
-impl Entry {
-    fn ruling(&self, url: &CrawlUrl, mut reading: Option<Reading>) -> Ruling {
+/// What is to be done.
+enum Begun {
+    Known(Ruling),
+    /// Another order is reading it.
+    Elsewhere,
+    Read(Pending),
+}
+
+/// The server is being read until this goes.
+struct InReading<'a> {
+    cache: &'a RobotsCache,
+    key: &'a Key,
+}
+
+impl Drop for InReading<'_> {
+    fn drop(&mut self) {
+        if let Some(server) = self.cache.servers.lock().get_mut(self.key) {
+            server.reading = false;
+        }
+    }
+}
+
+/// Half of those that were made use of; if that is not enough, others too. What was read and not used yet would only be read again.
+fn make_room(servers: &mut HashMap<Key, Server>) {
+    let mut keep = false;
+    servers.retain(|_, server| {
+        keep = !keep;
+        keep || server.reading || !server.used
+    });
+    if servers.len() >= SERVERS_MAX {
+        servers.retain(|_, server| {
+            keep = !keep;
+            keep || server.reading
+        });
+    }
+}
+
+impl Known {
+    fn ruling(&self, url: &CrawlUrl, tell_sitemaps: bool) -> Ruling {
         let verdict = self.robots.verdict(url.path_and_query());
         let (allowed, because) = match self.standing.says {
             Says::AllowAll => (true, None),
@@ -123,11 +349,11 @@ impl Entry {
         let rules = self.standing.says == Says::Rules;
         // They may be relative, and this is what they are relative to.
         let sitemaps = self.robots.sitemaps().iter().filter(|_| rules);
-        let sitemaps: Vec<CrawlUrl> =
+        let mut sitemaps: Vec<CrawlUrl> =
             sitemaps.filter_map(|sitemap| normalise(sitemap, Some(url), &UrlRules::default()).ok()).collect();
         let names_as_sitemap = sitemaps.contains(url);
-        if let Some(reading) = &mut reading {
-            reading.sitemaps = sitemaps;
+        if !tell_sitemaps {
+            sitemaps.clear();
         }
         Ruling {
             allowed,
@@ -135,76 +361,42 @@ impl Entry {
             next_read: self.standing.next_read,
             crawl_delay: self.robots.crawl_delay().filter(|_| rules),
             names_as_sitemap,
-            reading,
+            sitemaps,
         }
     }
 }
 
-/// Reads it, redirects followed. An error is one that says nothing about robots.
-async fn read(
-    asker: &Asker<'_>,
-    origin: &str,
-    before: Option<Entry>,
-) -> (Result<Entry, FetchError>, Reading) {
-    let mut reading = Reading { exchanges: Vec::new(), sitemaps: Vec::new(), took: Span::ZERO };
-    let rules = UrlRules::default();
-    let mut answer = Answer::LostInRedirects;
+async fn read(asker: &Asker<'_>, target: &CrawlUrl) -> Fetched {
+    let headers =
+        [("User-Agent", asker.user_agent), ("Accept", "text/plain,*/*;q=0.5"), ("Accept-Encoding", "gzip")];
+    let limits = FetchLimits {
+        bytes: asker.limits.bytes.min(WIRE_BYTES_MAX),
+        total: asker.limits.total.min(TIME_MAX),
+        ..asker.limits
+    };
+    asker.client.fetch(&Request { url: target, headers: &headers, limits: &limits }).await
+}
+
+/// What an answer means, its text, and where it leads.
+fn taken_in(exchange: &Exchange, target: &CrawlUrl) -> (Answer, Vec<u8>, Option<CrawlUrl>) {
+    let status = exchange.head.status;
     let mut text = Vec::new();
-    let Ok(mut target) = CrawlUrl::from_normal(format!("{origin}/robots.txt")) else {
-        return (
-            Ok(Entry { standing: Standing::after(answer, asker.now, None), robots: Robots::parse(b"", "") }),
-            reading,
-        );
-    };
-    for _ in 0..=REDIRECTS_MAX {
-        let headers = [
-            ("User-Agent", asker.user_agent),
-            ("Accept", "text/plain,*/*;q=0.5"),
-            ("Accept-Encoding", "gzip"),
-        ];
-        let limits = FetchLimits { bytes: asker.limits.bytes.min(WIRE_BYTES_MAX), ..asker.limits };
-        let fetched = asker.client.fetch(&Request { url: &target, headers: &headers, limits: &limits }).await;
-        let exchange = match fetched.result {
-            Ok(exchange) => exchange,
-            Err(error) if reading.exchanges.is_empty() && !says_something(error.kind) => {
-                return (Err(error), reading);
-            }
-            Err(_) => {
-                answer = Answer::None;
-                break;
-            }
-        };
-        reading.took = exchange.total;
-        let status = exchange.head.status;
-        let location = exchange.head.header("location").map(|to| to.into_owned());
-        let is_redirect = matches!(status, 301 | 302 | 303 | 307 | 308);
-        answer = Answer::Status(status);
-        if (200..300).contains(&status) {
-            let max = ROBOTS_BYTES_MAX as u64;
-            let unpacked = decoded(exchange.head.all("content-encoding"), body(&exchange), max);
-            // What cannot be read any further is no reason to refuse what could.
-            let _ = unpacked.take(max).read_to_end(&mut text);
-        }
-        reading.exchanges.push((exchange, fetched.dns));
-        match location.filter(|_| is_redirect) {
-            Some(to) => {
-                answer = Answer::LostInRedirects;
-                let Ok(next) = normalise(&to, Some(&target), &rules) else { break };
-                target = next;
-                // Most often it is the same host.
-                let pause = politeness_delay(reading.took, asker.politeness, None, None);
-                tokio::time::sleep(Duration::from_millis(pause.0)).await;
-            }
-            None => break,
-        }
+    if (200..300).contains(&status) {
+        let max = ROBOTS_BYTES_MAX as u64;
+        let unpacked = decoded(exchange.head.all("content-encoding"), body(exchange), max);
+        // What cannot be read any further is no reason to refuse what could.
+        let _ = unpacked.take(max).read_to_end(&mut text);
     }
-    let standing = Standing::after(answer, asker.now, before.as_ref().map(|before| before.standing));
-    let is_new = matches!(answer, Answer::Status(200..=299));
-    let robots = match before {
-        Some(before) if !is_new => before.robots,
-        _ => Robots::parse(&text, asker.agent),
-    };
-    (Ok(Entry { standing, robots }), reading)
+    let is_redirect = matches!(status, 301 | 302 | 303 | 307 | 308);
+    match exchange.head.header("location").filter(|_| is_redirect) {
+        Some(to) => (Answer::LostInRedirects, text, normalise(&to, Some(target), &UrlRules::default()).ok()),
+        None => (Answer::Status(status), text, None),
+    }
+}
+
+/// Whether the slot of the order serves for this URL, too.
+fn is_same_unit(asker: &Asker<'_>, target: &CrawlUrl) -> bool {
+    asker.frontier.unit_of(target.site()) == asker.unit
 }
 
 /// Whether a failure to read robots.txt tells anything about robots; if not, it is the host's.
@@ -213,7 +405,7 @@ fn says_something(kind: FetchErrorKind) -> bool {
 }
 
 /// Scheme, host and port: what a robots.txt is for.
-fn origin(url: &CrawlUrl) -> String {
+fn origin(url: &CrawlUrl) -> &str {
     let text = url.as_str();
-    text[..text.len() - url.path_and_query().len()].to_owned()
+    &text[..text.len() - url.path_and_query().len()]
 }

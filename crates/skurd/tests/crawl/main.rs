@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 mod again;
+mod asking;
 mod disk;
 mod hostile;
 mod input;

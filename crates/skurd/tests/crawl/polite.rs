@@ -13,7 +13,7 @@ const ROUNDED: Duration = Duration::from_millis(1);
 
 /// F8: a request occupies its host until its end and the delay after it, and a host is occupied `parallel` times at most.
 #[track_caller]
-fn assert_polite(seen: &[Seen], host: &str, parallel: usize, delay: Duration) {
+pub(crate) fn assert_polite(seen: &[Seen], host: &str, parallel: usize, delay: Duration) {
     let mut own: Vec<&Seen> = seen.iter().filter(|seen| seen.ask.host == host).collect();
     own.sort_by_key(|seen| seen.begin);
     assert!(!own.is_empty(), "{host} was never asked");
