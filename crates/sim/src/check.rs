@@ -11,7 +11,7 @@ use policy::time::{Span, Time};
 /// Remembers what it saw and complains about what does not fit.
 #[derive(Debug, Default)]
 pub struct Checker {
-    /// By unit: fetches under way, by lease.
+    /// By unit: the leases of fetches under way, and when they end if nobody renews them.
     under_way: HashMap<String, HashMap<u64, Time>>,
     /// By unit: when the last request ended or began, and what it asked for.
     last_request: HashMap<String, (Time, String)>,
@@ -25,23 +25,22 @@ pub struct Checker {
 impl Checker {
     /// An order was given out.
     pub fn reserved(&mut self, catalog: &Catalog, order: &Order, now: Time) {
-        self.asked(catalog, order, now, order.until);
+        self.asked(catalog, order, now);
         self.on_behalf_of_somebody(catalog, order);
         self.not_too_often(catalog, order, now);
     }
 
-    /// A request begins, on a clock of the caller's own; its lease ends then.
-    pub fn asked(&mut self, catalog: &Catalog, order: &Order, now: Time, until: Time) {
+    /// A request begins, on a clock of the caller's own.
+    pub fn asked(&mut self, catalog: &Catalog, order: &Order, now: Time) {
         let politeness = catalog.politeness(&order.host).clone();
         self.polite(order, &politeness, now);
-        self.under_way.entry(order.unit.clone()).or_default().insert(order.lease, until);
+        self.under_way.entry(order.unit.clone()).or_default().insert(order.lease, order.until);
     }
 
     /// It ended, with or without effect.
     pub fn ended(&mut self, order: &Order, now: Time) {
-        let until = self.under_way.entry(order.unit.clone()).or_default().remove(&order.lease);
-        // Past its lease, nobody waits for it.
-        if until.is_none_or(|until| until <= now) {
+        // Nobody knows of those from before the clock was set.
+        if self.under_way.entry(order.unit.clone()).or_default().remove(&order.lease).is_none() {
             return;
         }
         self.last_request.insert(order.unit.clone(), (now, format!("the end of {}", order.url)));
@@ -64,6 +63,11 @@ impl Checker {
         self.under_way.entry(order.unit.clone()).or_default().remove(&order.lease);
     }
 
+    /// Where nobody renews leases, a fetch that hangs past its own is nobody's any more.
+    pub fn expire(&mut self, now: Time) {
+        self.under_way.values_mut().for_each(|leases| leases.retain(|_, until| *until > now));
+    }
+
     /// Started anew, or declared otherwise: what was promised before no longer counts.
     pub fn forget_contract(&mut self) {
         self.last_slot.clear();
@@ -78,8 +82,6 @@ impl Checker {
     /// F5, F8: never more at once than `parallel`, never closer than the shortest delay.
     fn polite(&mut self, order: &Order, politeness: &Politeness, now: Time) {
         let under_way = self.under_way.entry(order.unit.clone()).or_default();
-        // Past its lease, a fetch that hangs is nobody's any more.
-        under_way.retain(|_, until| *until > now);
         if under_way.len() >= usize::try_from(politeness.parallel).unwrap_or(usize::MAX) {
             let text =
                 format!("F5: {} has {} requests under way and gets another", order.unit, under_way.len());

@@ -25,6 +25,9 @@ pub(crate) struct FetchFaults {
     pub(crate) panic: f64,
 }
 
+/// A batch is committed within that time: it takes none.
+const HOME_MAX: Span = Span::seconds(10);
+
 /// A request that reached the web.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
@@ -51,6 +54,8 @@ pub(crate) struct Books {
     pub(crate) captures: Captures,
     /// Committed harvests that asked for something.
     pub(crate) committed: u64,
+    /// By lease: fetches that are home and not committed yet, since when, and of what.
+    pub(crate) home: BTreeMap<u64, (Time, String)>,
     /// By walk and id: committed attempts.
     pub(crate) walked: BTreeMap<(String, u64), u32>,
     /// What is declared changed at that time, before or after what else happened then.
@@ -68,6 +73,7 @@ impl Sentry {
             under_way: 0,
             captures: Captures::new(),
             committed: 0,
+            home: BTreeMap::new(),
             walked: BTreeMap::new(),
             changed: None,
         };
@@ -76,6 +82,19 @@ impl Sentry {
 
     pub(crate) fn books<T>(&self, look: impl FnOnce(&mut Books) -> T) -> T {
         look(&mut self.books.lock())
+    }
+
+    /// F6: what a worker that lives brings home is committed. Not after the clock was set, or by a process that is gone.
+    pub(crate) fn forget_home(&self) {
+        self.books.lock().home.clear();
+    }
+
+    /// What is home for long, and was not committed.
+    pub(crate) fn left_at_home(&self) -> Vec<String> {
+        let now = self.world_time();
+        let late = |(since, _): &&(Time, String)| since.plus(HOME_MAX) < now;
+        let told = |(_, url): &(Time, String)| format!("F6: {url} was fetched and never committed");
+        self.books.lock().home.values().filter(late).map(told).collect()
     }
 
     /// The time of the world, which no clock of ours sets.
@@ -90,7 +109,7 @@ impl Sentry {
         *under_way += 1;
         (now.0, order.url.as_str(), order.lease).hash(fingerprint);
         frontier.peek_catalog(|catalog| {
-            checker.asked(catalog, order, now, now.plus(order.until.since(clock)));
+            checker.asked(catalog, order, now);
             if *changed != Some(clock) && order.walk.is_none() {
                 checker.on_behalf_of_somebody(catalog, order);
                 checker.not_too_often(catalog, order, clock);
@@ -167,6 +186,8 @@ impl Fetcher for Watched {
             Mishap::Panic => std::panic::resume_unwind(Box::new("a page that breaks the fetcher")),
         }
         request.asked_somebody = !asked_nobody(&fetched.0);
+        let home = (self.sentry.world_time(), order.url.as_str().to_owned());
+        self.sentry.books(|books| books.home.insert(order.lease, home));
         fetched
     }
 }
@@ -176,6 +197,7 @@ impl Witness for Sentry {
         let Harvested { order, report, captures, .. } = *harvested;
         let mut books = self.books.lock();
         (self.clock.now().0, order.url.as_str(), order.lease).hash(&mut books.fingerprint);
+        books.home.remove(&order.lease);
         books.committed += u64::from(!asked_nobody(report));
         if let Some(own) = &order.walk {
             *books.walked.entry((own.walk.clone(), own.id)).or_default() += 1;

@@ -163,6 +163,7 @@ impl Storm {
 
     async fn restart(&mut self) {
         let unheard = self.simulation.shelf.in_hand();
+        self.sentry.forget_home();
         match self.simulation.restart().await {
             Ok(recovered) => self.tell(format!("started: {recovered:?}")),
             Err(error) => self.fail(&format!("does not start: {error}")),
@@ -298,12 +299,14 @@ impl Storm {
             books.checker.forget_requests();
             books.checker.forget_contract();
         });
+        self.sentry.forget_home();
     }
 
     /// Everything that must hold at every moment.
     async fn look(&mut self) {
         let mut wrong = self.simulation.frontier.audit().await.unwrap().findings;
         wrong.extend(self.sentry.books(|books| std::mem::take(&mut books.checker.complaints)));
+        wrong.extend(self.sentry.left_at_home());
         self.looks += 1;
         // Reading the whole archive takes longer than all the rest.
         let wrong_there = match self.looks.is_multiple_of(ARCHIVE_LOOKS) {

@@ -317,6 +317,7 @@ impl Storm {
     async fn give_out(&mut self, order: Order) {
         let now = self.simulation.now();
         let checker = &mut self.checker;
+        checker.expire(now);
         self.simulation.store.inject(Faults::default()).unwrap();
         // What is declared may have changed in the same moment, before or after: only what holds for both is checked.
         if !self.world.just_changed {

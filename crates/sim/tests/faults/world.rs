@@ -48,7 +48,7 @@ pub(crate) fn web_with_ids(world: &World, rng: &mut fastrand::Rng) -> (Web, Ids)
     let mut pages = small_pages(rng);
     for response in pages.iter_mut().flat_map(|page| &mut page.responses) {
         if rng.u32(0..40) == 0 {
-            response.delay = Span(world.settings.lease.0 / 10 * rng.u64(1..8) + rng.u64(0..60_000));
+            response.delay = Span(world.settings.lease.0 * rng.u64(1..4) + rng.u64(0..60_000));
         }
     }
     let mut ids = Ids::new();
@@ -264,7 +264,7 @@ fn profile(n: usize, rng: &mut fastrand::Rng) -> Profile {
         limits: Limits {
             max_errors: 3,
             max_not_found: 2,
-            total_timeout: Span::hours(1),
+            total_timeout: Span::minutes(20),
             blacklist_for: rng.bool().then(|| Span::hours(1)),
             backoff_base: Span::seconds(30),
             backoff_cap: Span::hours(1),
