@@ -13,8 +13,8 @@
 //! to write them anew without it.
 //!
 //! The commit is on its way to the disk when it is acknowledged, behind the archived bytes, which are on it. A killed
-//! process loses nothing. A power cut may take back the last moments, in the order of their commits: the store then says so of
-//! itself and of the archive alike, and those URLs are harvested again.
+//! process loses nothing. A power cut may take back the last moments, in the order of their commits: those URLs are harvested again,
+//! and what the archive has of them is taken into the captures at the next start ([`crate::shelf`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -189,8 +189,8 @@ impl Desk<'_> {
             open.insert(order.host.clone(), host);
         }
         self.settle_all(harvests, open, arrivals).await?;
-        for FileEnd { file, end } in files {
-            FILES.put(self.tx, (file,), end)?;
+        for FileEnd { file, row } in files {
+            FILES.put(self.tx, (file,), row)?;
         }
         Ok(summaries)
     }

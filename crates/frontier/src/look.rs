@@ -10,7 +10,7 @@ use store::{Order, Result, Tx};
 
 use crate::Frontier;
 use crate::desk::{Arrivals, stored_url};
-use crate::schema::{CAPTURES, Capture, FILES, HOSTS, Host, QUEUE, URLS, UrlState, surt_in_key};
+use crate::schema::{CAPTURES, Capture, HOSTS, Host, QUEUE, URLS, UrlState, surt_in_key};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -141,11 +141,6 @@ impl Frontier {
             rest = page.rest;
         }
         Ok(true)
-    }
-
-    /// Up to which byte the records of an archive file are committed.
-    pub async fn archived(&self, file: &str) -> Result<Option<u64>> {
-        FILES.get(&self.store.begin().await?, (file,)).await
     }
 
     /// The last capture of a URL that holds its payload: what a revisit refers to.

@@ -6,7 +6,7 @@ use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 use policy::walk;
 
-use crate::schema::{Capture, ErrorKind};
+use crate::schema::{ArchiveFile, Capture, ErrorKind};
 
 pub trait Clock: Send + Sync {
     fn now(&self) -> Time;
@@ -26,6 +26,9 @@ pub trait Archive<Exchange>: Send + Sync {
     /// last one all the same.
     fn keep(&self, batch: &[(&Order, &Exchange)]) -> impl Future<Output = Result<Kept, String>> + Send;
 
+    /// The last batch was committed: whatever becomes of it now, it is not to be taken back.
+    fn settled(&self) {}
+
     /// The last batch was not committed, or not all of it, and is to leave no trace.
     fn abandon(&self) -> impl Future<Output = Result<(), String>> + Send;
 }
@@ -39,11 +42,11 @@ pub struct Kept {
     pub files: Vec<FileEnd>,
 }
 
-/// A file of the archive and where its last record ends.
+/// A file of the archive, as it is once the batch is committed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileEnd {
     pub file: String,
-    pub end: u64,
+    pub row: ArchiveFile,
 }
 
 /// One URL to fetch, on a host that is reserved for it.

@@ -13,7 +13,7 @@
 //! | `BLACKLIST`, `BLACKLIST_ENDS` | collection, url; until, collection, url | reason, since, until |
 //! | `COOKIES` | collection, host | as the fetcher wrote them |
 //! | `CAPTURES` | collection, SURT key, time, offset | where it is archived (two spellings of a URL share a SURT key, and may share the moment); see [`surt_in_key`] |
-//! | `FILES` | archive file | up to which byte its records are committed |
+//! | `FILES` | archive file | whose it is, and up to which byte its records are committed: see [`crate::shelf`] |
 //! | `WALKS` | walk | where its heads stand, and what its run does |
 //! | `WALK_IDS` | walk, stretch of ids | what is known of them |
 //! | `CONTRACT`, `TRAFFIC` | see [`crate::stats`] | counters |
@@ -59,7 +59,8 @@ pub const DECLARED: Table<(u8, String), Change> =
 pub const DECLARED_LOG: Table<(u64,), Change> =
     Table::new(0x1F, "declared log").version(2, &[(1, format1::change)]);
 pub const COUNTERS: Table<(String,), u64> = Table::new(0x20, "counters");
-pub const FILES: Table<(String,), u64> = Table::new(0x21, "files");
+pub const FILES: Table<(String,), ArchiveFile> =
+    Table::new(0x21, "files").version(2, &[(1, format1::archive_file)]);
 pub const WALKS: Table<(String,), WalkRow> = Table::new(0x22, "walks");
 pub const WALK_IDS: Table<(String, u64), StretchRow> = Table::new(0x23, "walk ids");
 pub const PAUSES: Table<(u8, String), Time> = Table::new(0x28, "pauses");
@@ -191,6 +192,19 @@ pub struct Capture {
     pub mime: Option<String>,
     pub digest: String,
     pub revisit: bool,
+}
+
+/// A file of the archive, as far as the store knows it (A13).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchiveFile {
+    /// Whose records are in it. None in a row that is older than this field: then its captures say.
+    pub collection: Option<String>,
+    /// Up to this byte its records are committed.
+    pub end: u64,
+    /// Rows of `CAPTURES` that point into it.
+    pub captures: u64,
+    /// The last batch of the archive that was committed to it.
+    pub batch: u64,
 }
 
 /// F31: how late harvests were.

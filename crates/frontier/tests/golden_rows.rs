@@ -265,7 +265,7 @@ fn samples() -> Vec<Sample> {
         Sample::of(&CONTRACT, &Lateness { harvests: 59, on_time: 60, seconds_log2: vec![61, 62] }),
         Sample::of(&TRAFFIC, &traffic),
         Sample::of(&COUNTERS, &63),
-        Sample::of(&FILES, &64),
+        Sample::of(&FILES, &ArchiveFile { collection: Some("c".into()), end: 64, captures: 65, batch: 66 }),
         Sample::of(&WALKS, &walk),
         Sample::of(&PAUSES, &Time(1_000_019)),
     ]);

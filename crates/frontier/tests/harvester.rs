@@ -9,7 +9,7 @@ use std::time::Duration;
 use frontier::ports::{
     AnswerFacts, Archive, CaptureKey, Clock, Fetch, Fetcher, FileEnd, Kept, Order, Outlink, Report,
 };
-use frontier::schema::{Capture, ErrorKind};
+use frontier::schema::{ArchiveFile, Capture, ErrorKind};
 use frontier::{End, Frontier, Harvested, Harvester, IDLE_MAX, State, Tally, Target, Witness};
 use parking_lot::Mutex;
 use policy::catalog::Change;
@@ -93,6 +93,8 @@ impl Fetcher for Web {
 struct Shelf {
     rows: Mutex<Vec<String>>,
     batch_from: Mutex<usize>,
+    /// A batch was kept, and neither settled nor abandoned.
+    in_hand: Mutex<bool>,
     full_after: Option<usize>,
     /// Lets the leases of one batch run out while it is being archived.
     dawdles: Mutex<Option<Duration>>,
@@ -109,9 +111,11 @@ impl Archive<String> for Shelf {
         }
         let mut rows = self.rows.lock();
         *self.batch_from.lock() = rows.len();
+        assert!(!std::mem::replace(&mut *self.in_hand.lock(), true), "one batch at a time");
         let mut captures = Vec::new();
         for (order, url) in batch {
             if self.full_after.is_some_and(|max| rows.len() >= max) {
+                *self.in_hand.lock() = false;
                 return Err("the disk is full".to_owned());
             }
             let capture = Capture {
@@ -127,10 +131,16 @@ impl Archive<String> for Shelf {
             captures.push(vec![(CaptureKey { surt: (*url).clone(), time: order.due }, capture)]);
             rows.push((*url).clone());
         }
-        Ok(Kept { captures, files: vec![FileEnd { file: "shelf".into(), end: rows.len() as u64 }] })
+        let row = ArchiveFile { end: rows.len() as u64, ..ArchiveFile::default() };
+        Ok(Kept { captures, files: vec![FileEnd { file: "shelf".into(), row }] })
+    }
+
+    fn settled(&self) {
+        assert!(std::mem::take(&mut *self.in_hand.lock()), "A13: only what was kept is settled, and once");
     }
 
     async fn abandon(&self) -> Result<(), String> {
+        assert!(std::mem::take(&mut *self.in_hand.lock()), "A13: what is settled is not taken back");
         let from = *self.batch_from.lock();
         self.rows.lock().truncate(from);
         Ok(())
@@ -270,8 +280,8 @@ impl Rig {
         let (captures, _) = self.harvester.frontier.captures("all", None, 1000).await.unwrap();
         let places: BTreeSet<u64> = captures.iter().map(|(_, _, capture)| capture.offset).collect();
         assert_eq!(places, (0..shelf.len() as u64).collect(), "captures table = archive");
-        let end = self.harvester.frontier.archived("shelf").await.unwrap();
-        assert_eq!(end.unwrap_or(0), shelf.len() as u64);
+        let end = self.harvester.frontier.archive_file("shelf").await.unwrap();
+        assert_eq!(end.map_or(0, |row| row.end), shelf.len() as u64);
     }
 }
 
@@ -422,7 +432,7 @@ async fn f7_a_full_archive_ends_the_run_and_the_next_one_goes_on() {
     let error = first.run().await.unwrap_err();
     assert!(error.to_string().contains("the disk is full"), "{error}");
     // What the next start does with an archive that is longer than the store says.
-    let committed = first.harvester.frontier.archived("shelf").await.unwrap().unwrap_or(0);
+    let committed = first.harvester.frontier.archive_file("shelf").await.unwrap().map_or(0, |row| row.end);
     let mut kept = first.shelf();
     kept.truncate(usize::try_from(committed).unwrap());
     let heard = first.harvester.witness.0.lock().clone();

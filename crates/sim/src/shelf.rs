@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use frontier::ports::{Archive, CaptureKey, Fetch, FileEnd, Kept, Order, Report};
-use frontier::schema::Capture;
+use frontier::schema::{ArchiveFile, Capture};
 use parking_lot::Mutex;
 
 /// An answer as the archive gets it.
@@ -233,7 +233,10 @@ impl Archive<Answered> for Shelf {
         let state = self.state.lock();
         let end = |(name, _): &(String, u64)| FileEnd {
             file: name.clone(),
-            end: state.files.get(name).map_or(0, |file| file.bytes),
+            row: ArchiveFile {
+                end: state.files.get(name).map_or(0, |file| file.bytes),
+                ..ArchiveFile::default()
+            },
         };
         kept.files = state.batch.iter().map(end).collect();
         Ok(kept)

@@ -158,7 +158,7 @@ impl Simulation {
         self.frontier.recover().await?;
         let mut committed = BTreeMap::new();
         for file in self.shelf.open_files() {
-            if let Some(end) = self.frontier.archived(&file).await? {
+            if let Some(end) = self.frontier.archive_file(&file).await?.map(|row| row.end) {
                 committed.insert(file, end);
             }
         }

@@ -1,5 +1,6 @@
 //! The command line, in one definition: help and errors come from here.
 
+mod archive;
 mod declared;
 mod harvest;
 mod index;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use archive::ArchiveCommand;
 pub(crate) use declared::{
     CollectionCommand, GroupCommand, NamesArgs, ProfileCommand, SameCommand, SeedCommand, SwitchedCommand,
 };
@@ -94,6 +96,9 @@ pub(crate) enum Command {
     /// Index the archive for replay
     #[command(subcommand, arg_required_else_help = true)]
     Cdx(CdxCommand),
+    /// Look after the archive of a data directory: check it against the captures, read files back into them
+    #[command(subcommand, arg_required_else_help = true)]
+    Archive(ArchiveCommand),
     /// Look after WARC files
     #[command(subcommand, arg_required_else_help = true)]
     Warc(WarcCommand),

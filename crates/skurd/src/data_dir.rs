@@ -9,6 +9,7 @@ use store::{Notice, OpenError, Options, Store};
 
 use crate::hint::hinted;
 use crate::serve;
+use crate::wire::warc_dir;
 
 /// For commands that look: a directory without a store is an error.
 pub(crate) fn open(dir: &Path) -> Result<Store, OpenError> {
@@ -18,6 +19,11 @@ pub(crate) fn open(dir: &Path) -> Result<Store, OpenError> {
 /// For commands that fill: makes the store if it is not there.
 pub(crate) fn create(dir: &Path, options: Options) -> Result<Store, OpenError> {
     Store::open(dir, &with_upgrades(options))
+}
+
+/// For what can be had back from an archive: makes the store also where it is gone and other things are left.
+pub(crate) fn create_anew(dir: &Path) -> Result<Store, OpenError> {
+    Store::open_anew(dir, &with_upgrades(Options::default()))
 }
 
 fn with_upgrades(options: Options) -> Options {
@@ -35,6 +41,9 @@ pub(crate) fn explain(dir: &Path, error: OpenError) -> Error {
         OpenError::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
         _ => false,
     };
+    if let Some(hint) = without_store(dir, &error) {
+        return hinted(error.to_string(), hint);
+    }
     match missing {
         true => {
             hinted(error.to_string(), format!("`skurd config apply FILE --data {}` makes one", dir.display()))
@@ -44,6 +53,22 @@ pub(crate) fn explain(dir: &Path, error: OpenError) -> Error {
             error => error.into(),
         },
     }
+}
+
+/// What to do about an archive whose store is gone (A13).
+fn without_store(dir: &Path, error: &OpenError) -> Option<String> {
+    let gone = match error {
+        OpenError::NotAStore(_) | OpenError::ForeignDirectory(_) => true,
+        OpenError::Engine { .. } => !dir.join("store").exists(),
+        _ => false,
+    };
+    let files = net::warc::survey(&warc_dir(dir)).unwrap_or_default();
+    (gone && !files.is_empty()).then(|| {
+        format!(
+            "its archive is there: put the store back, or `skurd archive adopt --data {}` makes a new one from what is in the files",
+            dir.display()
+        )
+    })
 }
 
 /// What to do about a directory that somebody else has.

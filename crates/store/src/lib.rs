@@ -44,6 +44,6 @@ pub use embedded::{CheckReport, Options, TableSize};
 pub use error::{Error, OpenError, Result};
 pub use mem::{Faults, StoreCopy};
 pub use notice::Notice;
-pub use stats::Figures;
+pub use stats::{Figures, Progress};
 pub use store::Store;
 pub use txn::{Bytes, Durability, Order, Page, Tx};

@@ -9,6 +9,17 @@ pub(crate) struct Stats {
     pub(crate) gave_up: AtomicU64,
     pub(crate) groups: AtomicU64,
     pub(crate) syncs: AtomicU64,
+    pub(crate) committed: AtomicU64,
+    pub(crate) durable: AtomicU64,
+}
+
+/// How far the commits of a store have come, counted from its opening.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The last commit that readers see.
+    pub committed: u64,
+    /// The last commit that no power cut can take back. It lags behind while commits are relaxed.
+    pub durable: u64,
 }
 
 /// What a store has done since it was opened.
@@ -30,6 +41,10 @@ pub struct Figures {
 impl Stats {
     pub(crate) fn add(counter: &AtomicU64) {
         counter.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        Progress { committed: self.committed.load(Relaxed), durable: self.durable.load(Relaxed) }
     }
 
     pub(crate) fn figures(&self) -> Figures {

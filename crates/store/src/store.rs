@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::error::{Error, OpenError, Result};
 use crate::mem::{Faults, Mem, StoreCopy};
 use crate::retry::{Retry, WhenUndetermined};
-use crate::stats::{Figures, Stats};
+use crate::stats::{Figures, Progress, Stats};
 use crate::turn::Turns;
 use crate::txn::Tx;
 use crate::upgrade::{self, FORMAT};
@@ -43,6 +43,11 @@ impl Store {
     /// Opens the store of a data directory; a directory without one is an error.
     pub fn open_existing(dir: &Path, options: &Options) -> Result<Store, OpenError> {
         Store::open_or(dir, options, Missing::Refuse)
+    }
+
+    /// Opens the store of a data directory; where it is gone and other things are left, an empty one is made beside them.
+    pub fn open_anew(dir: &Path, options: &Options) -> Result<Store, OpenError> {
+        Store::open_or(dir, options, Missing::Replace)
     }
 
     fn open_or(dir: &Path, options: &Options, missing: Missing) -> Result<Store, OpenError> {
@@ -115,6 +120,12 @@ impl Store {
     /// Reads every row of every table and reports what is there; fails on the first that does not read.
     pub async fn check(&self) -> Result<CheckReport> {
         embedded::check(self).await
+    }
+
+    /// How far commits have come. What was committed when this is asked is on disk for certain once `durable` has reached what is now
+    /// `committed`. The in-memory engine has no disk to lag behind.
+    pub fn progress(&self) -> Progress {
+        self.stats.progress()
     }
 
     pub fn figures(&self) -> Figures {

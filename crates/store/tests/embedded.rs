@@ -239,3 +239,47 @@ fn tables_below(dir: &Path) -> Vec<std::path::PathBuf> {
     }
     found
 }
+
+/// A13: whoever keeps bytes elsewhere learns which of his commits no power cut takes back any more.
+#[test]
+fn a13_progress_says_what_is_on_disk_for_certain() {
+    let OnDisk { store, dir: _dir } = OnDisk::fresh();
+    run(async {
+        put(&store, b"\x01a", b"1").await.unwrap();
+        let first = store.progress();
+        assert_eq!(first.durable, first.committed, "a commit that waits for the disk");
+        let tx = store.begin().await.unwrap();
+        tx.put(b"\x01b", b"2").unwrap();
+        tx.set_durability(Durability::Relaxed);
+        store.commit(&tx).await.unwrap();
+        let relaxed = store.progress();
+        assert!(relaxed.committed > first.committed, "{relaxed:?}");
+        assert!(relaxed.durable >= first.durable, "{relaxed:?}");
+        store.sync().await.unwrap();
+        assert!(store.progress().durable >= relaxed.committed);
+    });
+}
+
+#[test]
+fn a13_a_store_that_is_gone_is_made_anew_only_where_asked_for() {
+    for left in [&["warc"][..], &["warc", "FORMAT"]] {
+        let subject = OnDisk::fresh();
+        let dir = subject.restart().dir;
+        fs::create_dir(dir.path().join("warc")).unwrap();
+        fs::write(dir.path().join("warc/a.warc.gz"), "bytes").unwrap();
+        for entry in fs::read_dir(dir.path()).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            match left.iter().any(|name| entry.file_name() == *name) {
+                true => {}
+                false if path.is_dir() => fs::remove_dir_all(path).unwrap(),
+                false => fs::remove_file(path).unwrap(),
+            }
+        }
+        refusal(dir.path());
+        let store = Store::open_anew(dir.path(), &options()).unwrap();
+        run(put(&store, b"\x01a", b"1")).unwrap();
+        drop(store);
+        Store::open(dir.path(), &options()).unwrap();
+        assert_eq!(fs::read(dir.path().join("warc/a.warc.gz")).unwrap(), b"bytes");
+    }
+}

@@ -75,6 +75,7 @@ where
             .collect();
         let refused = match self.frontier.complete_all(&harvests, &kept.files).await {
             Ok(CompletedAll::Done(summaries)) => {
+                self.archive.settled();
                 for (harvest, summary) in harvests.iter().zip(&summaries) {
                     let Harvest { order, report, captures } = *harvest;
                     tally.captures += captures.len() as u64;

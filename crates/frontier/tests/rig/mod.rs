@@ -10,7 +10,7 @@ use std::time::Duration;
 use frontier::ports::{
     AnswerFacts, Archive, CaptureKey, Clock, Fetch, Fetcher, FileEnd, Kept, Order, Outlink, Report,
 };
-use frontier::schema::Capture;
+use frontier::schema::{ArchiveFile, Capture};
 use frontier::{End, Frontier, Harvested, Harvester, IDLE_MAX, QueueRow, Tally, Target, Witness};
 use parking_lot::Mutex;
 use policy::catalog::Change;
@@ -109,7 +109,8 @@ impl Archive<String> for Shelf {
             captures.push(vec![(CaptureKey { surt: (*url).clone(), time: order.due }, capture)]);
             rows.push((*url).clone());
         }
-        Ok(Kept { captures, files: vec![FileEnd { file: "shelf".into(), end: rows.len() as u64 }] })
+        let row = ArchiveFile { end: rows.len() as u64, ..ArchiveFile::default() };
+        Ok(Kept { captures, files: vec![FileEnd { file: "shelf".into(), row }] })
     }
 
     async fn abandon(&self) -> Result<(), String> {

@@ -1,7 +1,9 @@
 //! Named fields, the lines of which both record heads and blocks of type `application/warc-fields` are made.
 //!
 //! Values come from pages, servers and configuration, so a line end in one must not begin another field: control characters
-//! become blanks in values, escapes in URLs. Reading is as lenient as warcio: LF for CRLF, folded lines, lines without a colon.
+//! become blanks in values, escapes in URLs. Reading is as lenient as warcio: LF for CRLF, folded lines, lines without a colon. What is
+//! folded in the head of a record is put together by a blank, as the standard has it; in the head of an HTTP message it is left as
+//! warcio leaves it, for the index to say the same.
 
 use std::borrow::Cow;
 
@@ -85,8 +87,23 @@ pub(super) fn find<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a
     fields.iter().find(|(have, _)| have.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
 }
 
-/// Reads a head up to its empty line or its end.
+/// Reads the head of a record up to its empty line or its end.
+pub(super) fn parse_record(head: &[u8]) -> Parsed {
+    parse_with(head, |value, line| {
+        let more = line.trim_start_matches(is_blank);
+        if !value.is_empty() && !more.is_empty() {
+            value.push(' ');
+        }
+        value.push_str(more);
+    })
+}
+
+/// Reads the head of an HTTP message up to its empty line or its end.
 pub(super) fn parse(head: &[u8]) -> Parsed {
+    parse_with(head, String::push_str)
+}
+
+fn parse_with(head: &[u8], unfold: impl Fn(&mut String, &str)) -> Parsed {
     let mut lines = head.split(|byte| *byte == b'\n').map(decode);
     let first = lines.next().unwrap_or_default();
     let mut parsed = Parsed { first: trim_end(&first).to_owned(), fields: Vec::new() };
@@ -102,7 +119,7 @@ pub(super) fn parse(head: &[u8]) -> Parsed {
         before = Some(match (before, line.split_once(':')) {
             (Some(Line::Field), _) if line.starts_with([' ', '\t']) => {
                 if let Some((_, value)) = parsed.fields.last_mut() {
-                    value.push_str(line);
+                    unfold(value, line);
                 }
                 Line::Field
             }
@@ -164,5 +181,13 @@ mod tests {
         let expected = [("A", "1"), ("B", "x\ty"), ("C", ""), ("D", "ü")];
         assert_eq!(parsed.fields, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
         assert_eq!((parsed.get("b"), parsed.get("e")), (Some("x\ty"), None));
+    }
+
+    #[test]
+    fn a11_a_folded_line_of_a_record_is_one_value() {
+        let head = b"WARC/1.0\r\nWARC-Type:\r\n response\r\nWARC-Target-URI:\r\n\t http://a/\r\nX: a \r\n   b\r\n\tc\r\n";
+        let parsed = parse_record(head);
+        let expected = [("WARC-Type", "response"), ("WARC-Target-URI", "http://a/"), ("X", "a b c")];
+        assert_eq!(parsed.fields, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
     }
 }

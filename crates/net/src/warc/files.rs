@@ -7,10 +7,14 @@
 //! After a write that failed, nothing more is taken until the batch has been cut back; after a failed sync the kernel may have dropped
 //! what it could not write, so that file is completed as it was before the batch and another one is begun.
 //!
+//! Before a batch and after its sync the file must still be where it was, under its name and as long as it was left: bytes nobody can
+//! find are not archived.
+//!
 //! One process has the directory to itself (the data directory is locked), and one writer the file set (`&mut self`).
 
 use std::fs::{self, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,7 +22,7 @@ use policy::time::{Span, Time};
 
 use super::coder::Compression;
 use super::digest::each_piece;
-use super::disk::{FileError, OpenFile, complete_file, io_error, sync_dir};
+use super::disk::{FILE_MODE, FileError, OpenFile, complete, io_error, sync_dir};
 use super::fields::Fields;
 use super::names::{self, OPEN};
 use super::pack::{PackSettings, Packer, Prepared};
@@ -58,6 +62,16 @@ impl FileSettings {
     }
 }
 
+/// How far a file has come: what the store has to remember.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// The name the file has when it is complete.
+    pub file: Arc<str>,
+    pub end: u64,
+    /// Captures in it.
+    pub entries: u64,
+}
+
 /// Where a group was appended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -69,8 +83,9 @@ pub struct Place {
 /// The beginning of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
-    file: Arc<str>,
-    len: u64,
+    pub file: Arc<str>,
+    pub len: u64,
+    entries: u64,
 }
 
 /// The files of one collection.
@@ -84,8 +99,8 @@ pub struct FileSet {
 }
 
 impl FileSet {
+    /// The directory is there: one that is gone while a harvest runs must not come back empty.
     pub fn new(settings: FileSettings) -> Result<FileSet, FileError> {
-        fs::create_dir_all(&settings.dir).map_err(io_error("creating", &settings.dir))?;
         let pack = PackSettings {
             compression: settings.compression,
             memory_bytes_max: INFO_BYTES_MAX,
@@ -95,8 +110,8 @@ impl FileSet {
         Ok(FileSet { settings, packer, current: None, serial: 0, failed: false })
     }
 
-    /// Goes on with a file that was open when the process ended, after [`super::recover`].
-    pub fn resume(&mut self, name: &str) -> Result<(), FileError> {
+    /// Goes on with a file that was open when the process ended, and has so many captures in it.
+    pub fn resume(&mut self, name: &str, entries: u64) -> Result<(), FileError> {
         let described =
             names::created_and_serial(name).filter(|_| name.ends_with(self.settings.compression.suffix()));
         let (Some((created, serial)), None) = (described, &self.current) else {
@@ -111,8 +126,19 @@ impl FileSet {
         self.serial = serial.wrapping_add(1);
         let (name, held) = (Arc::from(name), Vec::new());
         let (in_directory, retired) = (true, false);
-        self.current =
-            Some(OpenFile { name, path, file, held, written, created, warcinfo, in_directory, retired });
+        self.current = Some(OpenFile {
+            name,
+            path,
+            file,
+            held,
+            written,
+            created,
+            warcinfo,
+            in_directory,
+            retired,
+            entries,
+            meddled: false,
+        });
         Ok(())
     }
 
@@ -127,13 +153,23 @@ impl FileSet {
         if self.current.as_ref().is_some_and(done) {
             self.close()?;
         }
-        if let Some(open) = &self.current {
-            return Ok(Mark { file: open.name.clone(), len: open.len() });
+        if let Some(open) = &mut self.current {
+            open.is_where_it_was()?;
+            return Ok(Mark { file: open.name.clone(), len: open.len(), entries: open.entries });
         }
         let open = self.create(now)?;
-        let mark = Mark { file: open.name.clone(), len: 0 };
+        let mark = Mark { file: open.name.clone(), len: 0, entries: 0 };
         self.current = Some(open);
         Ok(mark)
+    }
+
+    /// Where the next group will be appended.
+    pub fn len(&self) -> u64 {
+        self.current.as_ref().map_or(0, OpenFile::len)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// The id of the record that describes the open file.
@@ -146,13 +182,14 @@ impl FileSet {
         let open = self.open_file()?;
         let place = Place { file: open.name.clone(), offset: open.len() };
         let appended = each_piece(&group.bytes, 0, u64::MAX, |piece| open.push(piece));
+        open.entries += group.entries.len() as u64;
         let path = open.path.clone();
         self.settle(appended, "writing", &path)?;
         Ok(place)
     }
 
-    /// Makes everything appended so far survive a crash; gives the name and length the store has to remember.
-    pub fn sync(&mut self) -> Result<Place, FileError> {
+    /// Makes everything appended so far survive a crash, where it can be found; gives what the store has to remember.
+    pub fn sync(&mut self) -> Result<Reached, FileError> {
         let open = self.open_file()?;
         let path = open.path.clone();
         let flushed = open.flush();
@@ -163,9 +200,11 @@ impl FileSet {
             open.file.sync_data().and_then(|()| if open.in_directory { Ok(()) } else { sync_dir(&dir) });
         open.in_directory |= synced.is_ok();
         open.retired |= synced.is_err();
-        let end = Place { file: open.name.clone(), offset: open.written };
+        let reached = Reached { file: open.name.clone(), end: open.written, entries: open.entries };
+        let found = open.is_where_it_was();
         self.settle(synced, "syncing", &path)?;
-        Ok(end)
+        self.failed |= found.is_err();
+        found.map(|()| reached)
     }
 
     /// Takes everything since the mark off again.
@@ -177,10 +216,14 @@ impl FileSet {
         };
         let path = open.path.clone();
         if mark.len == 0 {
-            fs::remove_file(&path).map_err(io_error("removing", &path))?;
+            // What has its name by now may be somebody else's.
+            if open.still_named().is_ok() {
+                fs::remove_file(&path).map_err(io_error("removing", &path))?;
+            }
             self.current = None;
         } else {
             open.cut(mark.len).map_err(io_error("cutting back", &path))?;
+            open.entries = mark.entries;
         }
         self.failed = false;
         Ok(())
@@ -195,8 +238,10 @@ impl FileSet {
         let path = open.path.clone();
         let flushed = open.flush();
         let name = open.name.clone();
+        let found = open.is_where_it_was();
         self.settle(flushed, "writing", &path)?;
-        complete_file(&self.settings.dir, &name)?;
+        found?;
+        complete(&self.settings.dir, &name)?;
         self.current = None;
         Ok(())
     }
@@ -227,7 +272,8 @@ impl FileSet {
             if dir.join(&name).exists() {
                 continue;
             }
-            let file = match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
+            let mut options = OpenOptions::new();
+            let file = match options.read(true).write(true).create_new(true).mode(FILE_MODE).open(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 done => done.map_err(io_error("creating", &path))?,
             };
@@ -240,7 +286,7 @@ impl FileSet {
             });
             copied.map_err(io_error("describing", &path))?;
             let (name, warcinfo) = (Arc::from(name), Some(id));
-            let (written, created, in_directory, retired) = (0, now, false, false);
+            let (written, entries, created, in_directory, retired) = (0, 0, now, false, false);
             return Ok(OpenFile {
                 name,
                 path,
@@ -251,6 +297,8 @@ impl FileSet {
                 warcinfo,
                 in_directory,
                 retired,
+                entries,
+                meddled: false,
             });
         }
         Err(FileError::Exists(dir.clone()))

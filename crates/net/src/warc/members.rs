@@ -18,8 +18,8 @@ const GZIP_TEXT_BYTES_MAX: usize = 64 * 1024;
 
 const FILE_ENDS: &str = "the file ends inside a compressed record";
 
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+pub(super) const GZIP: [u8; 2] = [0x1f, 0x8b];
+pub(super) const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const ZSTD_DICTIONARY: [u8; 4] = [0x5d, 0x2a, 0x4d, 0x18];
 const LZ4: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 

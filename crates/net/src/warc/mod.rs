@@ -4,13 +4,17 @@
 //! came, the request, a metadata record, and resource records for look-ups. Each record is compressed on its own, so that a reader
 //! can begin at any of them. A finished group ([`Prepared`]) is plain bytes with the index entries of what is in them, made by the worker
 //! that fetched; only appending it to a file ([`FileSet`]) goes through one hand. A batch of groups is appended, synced, and then
-//! committed by the store; what a crash leaves behind the last commit is cut off at the next start ([`recover`]).
+//! committed by the store. Which batch is in hand, and where it began, is in a [`Journal`] beside the files.
+//!
+//! **Starting again.** What lies in the directory ([`survey`]) is held against what the store knows of it and what the journal
+//! remembers ([`judge`]). Only the batch in hand is ever cut off; what else is not known is read back ([`Walk`]), set aside, or left as
+//! it is for somebody to decide.
 //!
 //! **Reading.** [`Reader`] goes through a file of anybody's making, record by record, and never holds more than a record's head in
-//! memory. [`check()`] is that with every digest recomputed.
+//! memory. [`check()`] is that with every digest recomputed. [`Walk`] goes through a file of our own from anywhere in it, past damage.
 //!
-//! The invariant: a file without the suffix `.open` is complete and is never touched again; a file with it is sound up to the end the
-//! store has committed.
+//! The invariant: a file without the suffix `.open` is complete and its bytes are never touched again; a file with it is sound up to the
+//! end the store has committed; and no byte of either goes but those of a batch that the store and the journal both say is in hand.
 //!
 //! No crate for WARC is used: those there are keep whole records in memory, lose header case or order, or do not tell offsets.
 
@@ -23,27 +27,34 @@ mod fields;
 mod files;
 mod head;
 mod input;
+mod journal;
+mod judge;
 mod members;
 mod names;
 mod pack;
 mod plan;
 mod read;
-mod recover;
+mod shelf;
 mod small;
 pub(crate) mod split;
 mod verify;
+mod walk;
 
 pub use check::{CheckReport, Problem, check};
 pub use coder::Compression;
 pub use digest::Digest;
-pub use disk::FileError;
+pub use disk::{FileError, complete, private_dir};
 pub use fields::Fields;
-pub use files::{FileSet, FileSettings, Mark, Place};
+pub use files::{FileSet, FileSettings, Mark, Place, Reached};
 pub use head::RecordHead;
+pub use journal::{Batch, Journal, Part, Remembered, remembered};
+pub use judge::{Behind, Deed, Known, Standing, Why, judge};
+pub use names::is_legal_part;
 pub use pack::{Capture, Entry, GroupBuilder, PackSettings, Packer, Prepared, Refers, Revisit};
 pub use read::{Extent, ReadError, Reader};
-pub use recover::{Found, Recovered, complete, open_files, recover};
+pub use shelf::{Held, Stage, cut_back, end_of, set_aside, set_end_aside, survey, take_back};
 pub use verify::{Digests, Outcome};
+pub use walk::{Record, Step, Walk, said_first};
 
 pub(crate) use pack::WARC_FIELDS;
 

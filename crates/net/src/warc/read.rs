@@ -2,8 +2,9 @@
 //!
 //! [`Reader::next`] gives a record's head, [`Reader::piece`] its block piece by piece, [`Reader::end`] says where the record was. What
 //! warcio puts up with is put up with here: LF for CRLF, missing or additional blank lines, `<…>` around a URL, blanks in it, files
-//! compressed as a whole. After a record that cannot be read the next call goes on at the next one that can be found: the next
-//! member of a compressed file, the next line `WARC/` of a plain one. Where data cannot be decoded any further, the file ends.
+//! compressed as a whole, `warc/1.0` in small letters, folded lines. After a record that cannot be read the next call goes on at the
+//! next one that can be found: the next member of a compressed file, the next line `WARC/` of a plain one. Where data cannot be decoded
+//! any further, the file ends.
 
 use std::io::{self, Read};
 
@@ -91,7 +92,7 @@ impl<R: Read> Reader<R> {
         }
         let starts_member = std::mem::take(&mut self.fresh);
         let offset = self.line_offset;
-        if !self.line.starts_with(b"WARC/") {
+        if !is_version(&self.line) {
             return Err(self.not_a_record(offset));
         }
         self.first = false;
@@ -136,6 +137,11 @@ impl<R: Read> Reader<R> {
         let end = if self.members.is_plain() { block_end } else { self.members.position() };
         let seekable = self.members.is_plain() || (starts_member && !more);
         Ok(Extent { offset, length: end - offset, seekable })
+    }
+
+    /// After the end of a record: where the next one begins, if one follows.
+    pub(super) fn position(&self) -> u64 {
+        self.members.position()
     }
 
     /// Goes over line ends in the member; says whether anything else is left in it.
@@ -210,7 +216,7 @@ impl<R: Read> Reader<R> {
                 return Err(self.lost(offset, "its head is too long"));
             }
         }
-        let parsed = fields::parse(&text);
+        let parsed = fields::parse_record(&text);
         let length = parsed.get("Content-Length").map(|value| value.trim().parse());
         let Some(Ok(block_bytes)) = length else {
             return Err(self.lost(offset, "it has no Content-Length that is a number"));
@@ -239,7 +245,7 @@ impl<R: Read> Reader<R> {
     fn lost(&mut self, offset: u64, reason: &str) -> ReadError {
         self.state = State::Found;
         // If the search ends in an error, that says no more than this one.
-        if !self.find_line(|line| line.starts_with(b"WARC/")).unwrap_or(false) {
+        if !self.find_line(is_version).unwrap_or(false) {
             self.state = State::Over;
         }
         ReadError::Broken { offset, reason: reason.to_owned() }
@@ -252,6 +258,12 @@ impl<R: Read> Reader<R> {
             Fault::Broken(reason) => ReadError::Broken { offset, reason: reason.to_owned() },
         }
     }
+}
+
+/// The first line of a record, in letters of either case: there are files that say `warc/1.0`.
+fn is_version(line: &[u8]) -> bool {
+    line.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"WARC/"))
+        && line.get(5).is_some_and(u8::is_ascii_digit)
 }
 
 /// The block of the record at hand.

@@ -7,13 +7,24 @@ use sha1::{Digest as _, Sha1};
 use super::digest::{Digest, Parsed};
 use super::head::RecordHead;
 use super::read::{Extent, ReadError, Reader};
-use super::split::HttpSplit;
+use super::split::{Http, HttpSplit};
 
 /// What became of a record's digests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digests {
     pub block: Outcome,
     pub payload: Outcome,
+}
+
+impl Digests {
+    /// What is wrong, if anything is.
+    pub fn problem(&self) -> Option<String> {
+        let wrong = |what: &str, outcome: &Outcome| match outcome {
+            Outcome::Wrong(found) => Some(format!("wrong {what} digest: {found}")),
+            _ => None,
+        };
+        wrong("block", &self.block).or_else(|| wrong("payload", &self.payload))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +48,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-struct Verifier<'a> {
+pub(super) struct Verifier<'a> {
     block: Expected<'a>,
     payload: Expected<'a>,
     split: Option<HttpSplit>,
@@ -49,7 +60,7 @@ enum Expected<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    fn new(head: &'a RecordHead) -> Verifier<'a> {
+    pub(super) fn new(head: &'a RecordHead) -> Verifier<'a> {
         // The payload of a revisit, and of a segment but the whole, is elsewhere.
         let elsewhere = head.kind() == "revisit" || head.get("WARC-Segment-Number").is_some();
         let payload = match head.get("WARC-Payload-Digest") {
@@ -60,14 +71,19 @@ impl<'a> Verifier<'a> {
         Verifier { block, payload, split: head.holds_http().then(HttpSplit::default) }
     }
 
-    fn update(&mut self, piece: &[u8]) {
+    pub(super) fn update(&mut self, piece: &[u8]) {
         self.block.update(piece);
         let payload = self.split.as_mut().map_or(piece, |split| split.feed(piece));
         self.payload.update(payload);
     }
 
-    fn finish(self) -> Digests {
+    pub(super) fn finish(self) -> Digests {
         Digests { block: self.block.finish(), payload: self.payload.finish() }
+    }
+
+    /// The head of the HTTP message in the block, as far as it was seen.
+    pub(super) fn http(&self) -> Option<Http> {
+        self.split.as_ref().map(HttpSplit::http)
     }
 }
 

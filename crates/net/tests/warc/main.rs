@@ -5,3 +5,4 @@ mod files;
 mod make;
 mod pack;
 mod reading;
+mod walk;

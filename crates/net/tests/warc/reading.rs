@@ -203,6 +203,34 @@ fn a11_odd_records_are_read_and_broken_ones_passed_over() {
     assert_eq!(block, "ok");
 }
 
+/// What other tools wrote: each is the same record.
+#[test]
+fn a11_small_letters_and_folded_lines_are_read_as_what_they_say() {
+    let plain = "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a/b\r\nContent-Length: 2\r\n\r\nok\r\n\r\n";
+    let cases = [
+        plain.to_owned(),
+        plain.replace("WARC/1.0", "warc/1.0"),
+        plain.replace("WARC/1.0", "Warc/1.1"),
+        plain.replace("WARC-", "warc-").replace("Content", "content"),
+        plain.replace(": ", ":\r\n "),
+        plain.replace(": ", ":\r\n\t \t"),
+        plain.replace(": ", ": \n  "),
+    ];
+    for case in cases {
+        // Behind junk, too, the next record is found.
+        let archive = format!("{case}junk\r\n{case}");
+        let mut reader = Reader::new(archive.as_bytes()).unwrap();
+        for junk in [true, false] {
+            let head = reader.next().unwrap().unwrap();
+            let told = (head.kind().to_owned(), head.target_uri(), head.block_bytes);
+            assert_eq!(told, ("response".to_owned(), Some("http://a/b".to_owned()), 2), "{case:?}");
+            reader.end().unwrap();
+            assert!(!junk || reader.next().is_err(), "{case:?}");
+        }
+        assert!(reader.next().unwrap().is_none());
+    }
+}
+
 #[test]
 fn a11_a_bomb_is_no_head() {
     let mut gzip = GzEncoder::new(b"".to_vec(), flate2::Compression::best());

@@ -16,12 +16,21 @@ async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// Whether the store can be read and the harvest is not about to stop
+/// Whether the store can be read, the archive written, and the harvest is not about to stop
+///
+/// An archive from which files are missing is told as `degraded` and is ready all the same: files are moved to other shelves, and
+/// harvesting goes on.
 #[utoipa::path(get, path = "/readyz", tag = "server", responses((status = 200, description = "All is well", body = String, content_type = "text/plain")))]
-async fn readyz(State(app): State<App>) -> Answer<&'static str> {
+async fn readyz(State(app): State<App>) -> Answer<String> {
     if app.live.is_stopping() {
         return Err(Problem::unavailable("the harvest is stopping"));
     }
+    if let Some(reason) = app.live.archive.failure() {
+        return Err(Problem::unavailable(reason));
+    }
     app.look(|_| ()).await?;
-    Ok("ready\n")
+    Ok(match app.live.archive.complaint() {
+        None => "ready\n".to_owned(),
+        Some(complaint) => format!("ready\ndegraded: {complaint}\n"),
+    })
 }

@@ -6,6 +6,7 @@
 //!
 //! The OpenAPI document comes from the handlers themselves ([`document`]). Lists come in pages with a cursor ([`page`]).
 
+mod archive;
 mod ask;
 mod blacklist;
 mod captures;
@@ -62,6 +63,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .merge(hosts::routes())
         .merge(blacklist::routes())
         .merge(captures::routes())
+        .merge(archive::routes())
         .merge(walks::routes())
         .merge(index::routes())
         .merge(reports::routes())

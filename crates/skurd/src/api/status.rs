@@ -22,6 +22,7 @@ use super::control::{PauseItem, paused};
 use super::{Answer, App, Problem, Query};
 use crate::clock::SystemClock;
 use crate::serve::{Event, Sample};
+use crate::wire::archive::Health;
 
 /// Streams at the same time.
 const LISTENERS_MAX: usize = 1000;
@@ -54,6 +55,31 @@ struct Status {
     errors: BTreeMap<&'static str, u64>,
     /// What is left alone.
     paused: Vec<PauseItem>,
+    archive: ArchiveStatus,
+}
+
+/// How the archive is, as far as it was looked at when the harvest began.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct ArchiveStatus {
+    /// `sound`, `degraded` or `failed`.
+    state: &'static str,
+    /// What is wrong, in a sentence.
+    problem: Option<String>,
+    /// Files that are missing or cut off, and the captures in them.
+    files_missing: u64,
+    captures_missing: u64,
+}
+
+impl ArchiveStatus {
+    fn of(health: &Health) -> ArchiveStatus {
+        let (files_missing, captures_missing) = health.missing();
+        let (state, problem) = match (health.failure(), health.complaint()) {
+            (Some(failure), _) => ("failed", Some(failure)),
+            (None, Some(complaint)) => ("degraded", Some(complaint)),
+            (None, None) => ("sound", None),
+        };
+        ArchiveStatus { state, problem, files_missing, captures_missing }
+    }
 }
 
 /// Get the figures of now
@@ -76,6 +102,7 @@ async fn status(State(app): State<App>) -> Answer<axum::Json<Status>> {
         statuses: glance.statuses.iter().map(|(status, count)| (status.to_string(), *count)).collect(),
         errors: glance.errors,
         paused,
+        archive: ArchiveStatus::of(&app.live.archive),
     }))
 }
 
@@ -175,6 +202,14 @@ async fn metrics(State(app): State<App>) -> Answer<Response> {
     out.gauge("skurd_pauses", "Things that are paused", app.frontier.paused().await?.len() as u64);
     out.gauge("skurd_event_listeners", "Streams of events", app.live.listeners() as u64);
     out.gauge("skurd_uptime_seconds", "Since the start", SystemClock.now().since(app.live.began).0 / 1000);
+    let (files, captures) = app.live.archive.missing();
+    out.gauge("skurd_archive_files_missing", "Files missing or cut off, as of the start", files);
+    out.gauge("skurd_archive_captures_missing", "Captures in those files", captures);
+    out.gauge(
+        "skurd_archive_failed",
+        "1 if nothing can be archived any more",
+        u64::from(app.live.archive.failure().is_some()),
+    );
     let store = app.frontier.store().figures();
     out.counter("skurd_store_commits_total", "Transactions committed", store.commits);
     out.counter("skurd_store_conflicts_total", "Transactions lost to another writer", store.conflicts);

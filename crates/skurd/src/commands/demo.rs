@@ -45,7 +45,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     let harvest =
         Harvest::open(&harvest_args(args, &format!("*.test={address}"))?, &declared.into_changes())?;
     mark(&args.dir)?;
-    let live = Arc::new(Live::new(Arc::clone(&harvest.figures)));
+    let live = Arc::new(Live::new(Arc::clone(&harvest.figures), Arc::clone(&harvest.archive.health)));
     let app = App::new(Arc::clone(&harvest.frontier), args.dir.clone(), Arc::clone(&live));
     let server = Server::start(listener, Guard::new(None)?, app)?;
     tell(&server, args.json)?;

@@ -21,7 +21,9 @@ mod why;
 
 use anyhow::Result;
 
-use crate::args::{Args, CdxCommand, Command, ConfigCommand, ImportCommand, StoreCommand, WarcCommand};
+use crate::args::{
+    ArchiveCommand, Args, CdxCommand, Command, ConfigCommand, ImportCommand, StoreCommand, WarcCommand,
+};
 use crate::import as list;
 
 pub(crate) fn run(args: Args) -> Result<()> {
@@ -32,7 +34,13 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Command::Linear(args) => linear::run(&args),
         Command::Captures(args) => captures::run(&args),
         Command::Cdx(CdxCommand::Export(args)) => archive::export(&args),
-        Command::Warc(WarcCommand::Check { files, json }) => archive::check(&files, json),
+        Command::Archive(ArchiveCommand::Check { data, quick, json }) => {
+            archive::check::run(&data.dir, quick, json)
+        }
+        Command::Archive(ArchiveCommand::Adopt { files, data, collection, json }) => {
+            archive::adopt::run(&data.dir, &files, collection.as_deref(), json)
+        }
+        Command::Warc(WarcCommand::Check { files, json }) => archive::check_files(&files, json),
         Command::Config(ConfigCommand::Check { file, json }) => config::check(&file, json),
         Command::Config(ConfigCommand::Apply { file, data, prune, json }) => {
             apply::run(&file, &data.dir, prune, json)

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     let harvest = Harvest::open(&args.harvest, &declared.map(Declared::into_changes).unwrap_or_default())?;
     let file = args.config.as_deref().unwrap_or(Path::new("")).display().to_string();
     warn(&file, &warnings)?;
-    let live = Arc::new(Live::new(Arc::clone(&harvest.figures)));
+    let live = Arc::new(Live::new(Arc::clone(&harvest.figures), Arc::clone(&harvest.archive.health)));
     let app = App::new(Arc::clone(&harvest.frontier), args.harvest.data.dir.clone(), Arc::clone(&live));
     let server = Server::start(listen(args.listen)?, Guard::new(token)?, app)?;
     tell(&server, args.harvest.json)?;

@@ -270,12 +270,11 @@ fn one_line(error: &str) -> String {
 }
 
 fn read_file_prefix(text: &str) -> Read<Data> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if text.len() <= 100 && !text.starts_with('.') && text.chars().all(allowed) {
+    if net::warc::is_legal_part(text) {
         return Ok(Data::Text(text.to_owned()));
     }
     let what = format!("{} cannot begin a file name", excerpt(text));
-    Err(wrong(what, "up to 100 of a–z, A–Z, 0–9, `-`, `_` and `.`, with no `.` at its head"))
+    Err(wrong(what, "up to 60 of a–z, A–Z, 0–9, `-`, `_` and `.`, with no `.` at its head"))
 }
 
 /// Whoever is harvested must be able to write to us.

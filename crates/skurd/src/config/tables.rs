@@ -182,7 +182,7 @@ static COLLECTION: Table = Table {
             Text(TextRule::FilePrefix),
             Optional,
             "NEWS",
-            "What the names of its WARC files begin with; the collection's name if none.",
+            "What the names of its WARC files begin with, before the collection's name; `skurd` if none.",
         ),
         key("index", Bool, Default("yes"), "yes", "Whether its pages feed the link index."),
     ],

@@ -1,8 +1,8 @@
 //! From declared things to a running harvest and its end.
 //!
-//! The order matters: the store is opened (and with it the directory locked), reservations of a process that is gone are taken back and its
-//! open files cut back, then things are declared and started, and only then is anything fetched. The end is the same way back: what is in
-//! flight comes home, files are completed, figures are told.
+//! The order matters: the store is opened (and with it the directory locked) and held against the archive, reservations of a process
+//! that is gone are taken back, things are declared, what it left in the archive is put right, things are started, and only then is
+//! anything fetched. The end is the same way back: what is in flight comes home, files are completed, figures are told.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,14 +100,19 @@ impl Harvest {
         let (fetcher, archive) = wire::open(&settings, &frontier)?;
         drop(_inside);
         runtime.block_on(async {
+            // Before anything is changed: a store that is not what it was is to be put back as it is (A13).
+            let examined = archive.examine(dir).await?;
             let taken_back = frontier.recover().await?;
             frontier.declare(changes).await?;
-            let recovered = archive.recover().await?;
+            let recovered = archive.recover(examined).await?;
             if taken_back > 0 || recovered.bytes_cut > 0 {
                 note(&format!(
                     "the last harvest did not end well: {taken_back} reservations taken back, {} bytes that were not committed cut off",
                     recovered.bytes_cut
                 ))?;
+            }
+            for text in &recovered.notes {
+                note(text)?;
             }
             for unsent in frontier.with_catalog(unsent_headers).await? {
                 note(&format!("warning: {unsent}"))?;
@@ -200,6 +205,7 @@ impl Harvest {
             self.runtime.block_on(to_rest(&self.frontier))?;
         }
         self.runtime.block_on(self.frontier.store().sync())?;
+        self.archive.rest()?;
         Ok(Outcome { figures, tally, began, ended: SystemClock.now(), interrupted })
     }
 }

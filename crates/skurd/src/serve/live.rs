@@ -21,6 +21,7 @@ use utoipa::ToSchema;
 use crate::clock::SystemClock;
 use crate::harvest::figures::{Figures, Glance};
 use crate::harvest::harvest_json;
+use crate::wire::archive::Health;
 
 /// Events kept for who is slow.
 const EVENTS_KEPT: usize = 256;
@@ -38,6 +39,8 @@ pub(crate) struct Live {
     told: AtomicU32,
     rings: Mutex<Rings>,
     over: watch::Sender<bool>,
+    /// How the archive is.
+    pub(crate) archive: Arc<Health>,
 }
 
 /// One event of the stream: its name and its JSON.
@@ -78,7 +81,7 @@ pub(crate) struct Sample {
 }
 
 impl Live {
-    pub(crate) fn new(figures: Arc<Figures>) -> Live {
+    pub(crate) fn new(figures: Arc<Figures>, archive: Arc<Health>) -> Live {
         Live {
             figures,
             began: SystemClock.now(),
@@ -86,6 +89,7 @@ impl Live {
             told: AtomicU32::new(0),
             rings: Mutex::default(),
             over: watch::Sender::new(false),
+            archive,
         }
     }
 

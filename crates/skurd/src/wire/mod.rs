@@ -5,7 +5,7 @@
 //! the order → [`archive`] appends what many orders brought, with one sync for all. Memory is bounded by the number of workers: an
 //! answer that is large lives in a file from its first megabyte on.
 
-mod archive;
+pub(crate) mod archive;
 mod fetch;
 mod identity;
 mod pack;
@@ -61,7 +61,7 @@ pub(crate) fn open(
     frontier: &Arc<Frontier>,
 ) -> Result<(Arc<WireFetcher>, Arc<WarcArchive>)> {
     let spill_dir = spill_dir(&settings.dir);
-    std::fs::create_dir_all(&spill_dir)
+    net::warc::private_dir(&spill_dir)
         .with_context(|| format!("cannot make the directory {}", spill_dir.display()))?;
     let clock: net::http::Clock = Arc::new(|| SystemClock.now());
     let resolver = Arc::new(Resolver::system(settings.overrides.clone(), Arc::clone(&clock)));

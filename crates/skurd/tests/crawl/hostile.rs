@@ -35,6 +35,7 @@ profiles:
       total_timeout: 2s
       max_outlinks: 100
   - {name: large, extends: p, limits: {max_bytes: 64MiB, max_decoded_bytes: 64MiB, total_timeout: 30s}}
+  - {name: again, extends: p, length: 2}
 ";
 
 fn bomb() -> Vec<u8> {
@@ -115,7 +116,7 @@ const CASES: [(&str, u16, &str, &str); 26] = [
     ("drip-head", 0, "timeout", ""),
     ("silent", 0, "timeout", ""),
     ("gone", 0, "broken", ""),
-    ("bomb", 200, "", ""),
+    ("bomb", 200, "", "more than 4194304 bytes when unpacked"),
     ("loop", 302, "", ""),
     ("self", 302, "", ""),
     ("private", 302, "", ""),
@@ -132,7 +133,7 @@ const CASES: [(&str, u16, &str, &str); 26] = [
     ("bad-chunk", 200, "", ""),
     ("nul", 200, "", ""),
     ("links", 200, "", ""),
-    ("not-gzip", 200, "", ""),
+    ("not-gzip", 200, "", "says gzip but is not"),
     ("odd", 200, "", ""),
 ];
 
@@ -141,7 +142,11 @@ fn a5_a6_a11_hostile_servers_end_in_a_reason() {
     let world = World::new(site);
     let mut config = CONFIG.to_owned() + "seeds:\n";
     for (host, ..) in CASES {
-        let profile = if host == "links" { "large" } else { "p" };
+        let profile = match host {
+            "links" => "large",
+            "bomb" => "again",
+            _ => "p",
+        };
         config.push_str(&format!("  - {{url: 'http://{host}.test/', profiles: [{profile}]}}\n"));
     }
     world.write("c.yaml", &config);
@@ -188,6 +193,9 @@ fn a5_a6_a11_hostile_servers_end_in_a_reason() {
     assert_eq!(event("http://links.test/")["links"], 100);
     assert_eq!(world.web.times("http://loop.test/a"), 1);
     assert_eq!(world.web.times("http://self.test/"), 1);
+    // A5: the limit that was hit is told where people ask.
+    let why = world.why("http://bomb.test/");
+    assert!(text(&why["problem"]).contains("more than 4194304 bytes when unpacked"), "{why}");
     for url in ["http://headers.test/", "http://silent.test/", "http://10.0.0.1/secret"] {
         let why = world.why(url);
         assert_eq!(why["situation"], "blacklisted", "{why}");

@@ -125,6 +125,8 @@ impl World {
         let dir = self.data().join("warc");
         let mut files: Vec<PathBuf> =
             std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+        // The archive's own journal is no archive file.
+        files.retain(|path| path.file_name().is_some_and(|name| name != ".journal"));
         files.sort();
         files
     }

@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -227,9 +228,7 @@ impl Committer {
         let mode = if synced { PersistMode::SyncData } else { PersistMode::Buffer };
         group.batch.durability(Some(mode)).commit().map_err(|e| self.fail(&e))?;
         if synced {
-            Stats::add(&self.stats.syncs);
-            self.unsynced_bytes = 0;
-            self.unsynced_since = None;
+            self.has_synced();
         } else {
             self.unsynced_bytes += group.bytes;
             if self.unsynced_bytes >= RELAXED_BYTES_MAX || self.unsynced_age() >= IDLE_MIN {
@@ -248,6 +247,7 @@ impl Committer {
     fn publish(&mut self) {
         let published = Published { seq: self.seq, view: self.db.snapshot(), rows: self.rows.clone() };
         let published = Arc::new(published);
+        self.stats.committed.store(self.seq, Ordering::Relaxed);
         self.held.push_back((self.seq, Arc::downgrade(&published)));
         // The last holder of the old state may be here: drop it outside the lock that every begin takes.
         let old = std::mem::replace(&mut *self.newest.write(), published);
@@ -261,10 +261,15 @@ impl Committer {
 
     fn sync(&mut self, mode: PersistMode) -> Result<(), Failure> {
         self.db.persist(mode).map_err(|e| self.fail(&e))?;
+        self.has_synced();
+        Ok(())
+    }
+
+    fn has_synced(&mut self) {
         Stats::add(&self.stats.syncs);
+        self.stats.durable.store(self.seq, Ordering::Relaxed);
         self.unsynced_bytes = 0;
         self.unsynced_since = None;
-        Ok(())
     }
 
     #[expect(

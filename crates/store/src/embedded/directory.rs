@@ -30,6 +30,8 @@ const ENGINE_DRAFT: &str = "store.new";
 pub(crate) enum Missing {
     Create,
     Refuse,
+    /// Also beside what is left of a data directory.
+    Replace,
 }
 
 /// A locked directory whose engine may be opened.
@@ -45,17 +47,18 @@ pub(super) fn prepare(dir: &Path, missing: Missing) -> Result<Prepared, OpenErro
     match (fs::metadata(dir), missing) {
         (Ok(found), _) if !found.is_dir() => return Err(OpenError::NotADirectory(dir.to_owned())),
         (Ok(_), _) => {}
-        (Err(e), Missing::Create) if e.kind() == io::ErrorKind::NotFound => {
+        (Err(e), Missing::Create | Missing::Replace) if e.kind() == io::ErrorKind::NotFound => {
             fs::create_dir_all(dir).map_err(|e| failed("create", dir, e))?;
         }
         (Err(e), _) => return Err(failed("open", dir, e)),
     }
     let format = read_format(dir)?;
     if format.is_none() {
-        if missing == Missing::Refuse {
-            return Err(OpenError::NotAStore(dir.to_owned()));
+        match missing {
+            Missing::Refuse => return Err(OpenError::NotAStore(dir.to_owned())),
+            Missing::Create => check_unused(dir)?,
+            Missing::Replace => {}
         }
-        check_unused(dir)?;
     }
     let lock = lock(dir)?;
     // Only the owner of the lock may believe what it reads: another process may just have made the store.
@@ -70,7 +73,7 @@ pub(super) fn prepare(dir: &Path, missing: Missing) -> Result<Prepared, OpenErro
         },
         None => None,
     };
-    if format.is_some() && !engine_dir.is_dir() {
+    if format.is_some() && !engine_dir.is_dir() && missing != Missing::Replace {
         let problem = format!("its {ENGINE_DIR} directory is missing");
         return Err(OpenError::Engine { dir: dir.to_owned(), problem });
     }

@@ -1,4 +1,7 @@
-//! `skurd cdx export` and `skurd warc check`.
+//! `skurd archive`, `skurd cdx export` and `skurd warc check`.
+
+pub(super) mod adopt;
+pub(super) mod check;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -31,7 +34,7 @@ pub(crate) fn export(args: &CdxExportArgs) -> Result<()> {
     }
 }
 
-pub(crate) fn check(files: &[PathBuf], as_json: bool) -> Result<()> {
+pub(crate) fn check_files(files: &[PathBuf], as_json: bool) -> Result<()> {
     let mut out = stdout();
     let mut bad = 0;
     for file in files {
