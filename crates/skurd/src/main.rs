@@ -15,6 +15,7 @@ mod linear;
 mod output;
 mod pages;
 mod plot;
+mod secret;
 mod serve;
 mod session;
 mod simulate;

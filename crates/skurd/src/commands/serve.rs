@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -106,5 +107,9 @@ fn token(args: &ServeArgs) -> Result<Option<String>> {
 
 fn read_token(file: &Path) -> Result<String> {
     let bytes = config::read_bounded(file, TOKEN_FILE_BYTES_MAX)?;
+    let mode = std::fs::metadata(file).map(|found| found.permissions().mode()).unwrap_or_default();
+    if mode & 0o077 != 0 {
+        note(&format!("warning: others can read {0}\n  hint: chmod 600 {0}", file.display()))?;
+    }
     Ok(String::from_utf8_lossy(&bytes).lines().next().unwrap_or_default().trim().to_owned())
 }

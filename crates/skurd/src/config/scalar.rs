@@ -299,11 +299,17 @@ fn read_contact(text: &str) -> Read<Data> {
 
 fn read_without(text: &str, barred: &str) -> Read<Data> {
     match text.chars().find(|c| barred.contains(*c)) {
-        Some(c) => {
-            Err(wrong(format!("{} has `{c}` in it, which would end it there", excerpt(text)), "leave it out"))
-        }
-        None => read_line(text),
+        Some(c) => Err(wrong(format!("it has `{c}` in it, which would end it there"), "leave it out")),
+        None => read_secret(text),
     }
+}
+
+/// A line that no message repeats: it may be a password.
+fn read_secret(text: &str) -> Read<Data> {
+    read_line(text).map_err(|Wrong { what, hint }| match text.chars().any(char::is_control) {
+        true => wrong("its value holds a line break or control character", hint),
+        false => wrong(what, hint),
+    })
 }
 
 fn read_path(text: &str) -> Read<Data> {
@@ -333,7 +339,7 @@ pub(crate) fn check_header(name: &str, value: &str) -> Result<(), Wrong> {
                 "leave it out: it says where a request goes and where it ends",
             );
         }
-        Err(HeaderError::Value(_)) => return read_line(value).map(|_| ()),
+        Err(HeaderError::Value(_)) => return read_secret(value).map(|_| ()),
     }
     match name.to_ascii_lowercase().as_str() {
         "cookie" => taken(
@@ -348,6 +354,6 @@ pub(crate) fn check_header(name: &str, value: &str) -> Result<(), Wrong> {
         "range" => {
             taken("would make every answer a part of one", "leave it out; `max_bytes` limits what is read")
         }
-        _ => read_line(value).map(|_| ()),
+        _ => read_secret(value).map(|_| ()),
     }
 }

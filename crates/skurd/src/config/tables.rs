@@ -169,7 +169,13 @@ static COLLECTION: Table = Table {
             "Switched off, everything in it waits and nothing is lost.",
         ),
         key("user_agent", LINE, Optional, "news-archive/1.0", "Instead of the one in the settings."),
-        key("headers", Headers, Empty, "{Accept-Language: \"nb, nn;q=0.8\"}", "Sent with every request."),
+        key(
+            "headers",
+            Headers,
+            Empty,
+            "{Accept-Language: \"nb, nn;q=0.8\"}",
+            "Sent with every request. Values that may be secret are shown as `•••`; put back, that means the value there is.",
+        ),
         key(
             "cookies",
             List { of: &Kind::Table(&COOKIE), min: 0 },
@@ -193,7 +199,13 @@ static COOKIE: Table = Table {
     keys: &[
         key("host", HOST, Required, "vg.no", "Who gets it."),
         key("name", Text(TextRule::Without("=;")), Required, "consent", "Its name."),
-        key("value", Text(TextRule::Without(";")), Required, "all", "Its value."),
+        key(
+            "value",
+            Text(TextRule::Without(";")),
+            Required,
+            "all",
+            "Its value; shown as `•••`, which means the value there is when it is put back.",
+        ),
         key("path", Text(TextRule::Path), Optional, "/", "Only below this path."),
     ],
 };

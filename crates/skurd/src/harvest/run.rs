@@ -28,6 +28,7 @@ use crate::clock::SystemClock;
 use crate::config::counted;
 use crate::data_dir::{self, explain};
 use crate::hint::hinted;
+use crate::secret::{Lost, restore_all};
 use crate::session::note;
 use crate::wire::{self, Identity, WarcArchive, WireFetcher, WireSettings};
 
@@ -103,7 +104,12 @@ impl Harvest {
             // Before anything is changed: a store that is not what it was is to be put back as it is (A13).
             let examined = archive.examine(dir).await?;
             let taken_back = frontier.recover().await?;
-            frontier.declare(changes).await?;
+            let mut changes = changes.to_vec();
+            frontier
+                .with_catalog(|catalog| restore_all(&mut changes, catalog))
+                .await?
+                .map_err(|lost| hinted(lost.to_string(), Lost::HINT))?;
+            frontier.declare(&changes).await?;
             let recovered = archive.recover(examined).await?;
             if taken_back > 0 || recovered.bytes_cut > 0 {
                 note(&format!(

@@ -18,6 +18,7 @@ mod live;
 #[path = "../crawl/reply.rs"]
 #[allow(dead_code, reason = "shared with the tests of crawl")]
 mod reply;
+mod secrets;
 mod served;
 mod statuses;
 mod things;

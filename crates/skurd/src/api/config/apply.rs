@@ -12,8 +12,10 @@ use utoipa_axum::routes;
 
 use crate::api::extract::LargeText;
 use crate::api::problem::FieldProblem;
+use crate::api::things::masked;
 use crate::api::{Answer, App, Kind, Problem, Query};
 use crate::config::{self, ConfigError, Declared, counted};
+use crate::secret::restore;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(apply_config))
@@ -71,10 +73,16 @@ async fn apply_config(
     text: LargeText,
 ) -> Answer<axum::Json<Applied>> {
     let applied = app.heavy(async move |app| {
-        let declared = config::parse("config", &text.bytes).map_err(|error| wrong(&error))?;
+        let mut declared = config::parse("config", &text.bytes).map_err(|error| wrong(&error))?;
         drop(text);
         let _turn = app.edits.lock().await;
-        let (changes, kinds) = app.look(|catalog| differences(catalog, declared, prune)).await?;
+        let differences = app.look(|catalog| -> Answer<_> {
+            for collection in &mut declared.collections {
+                restore(collection, catalog).map_err(|lost| masked(&lost))?;
+            }
+            Ok(differences(catalog, declared, prune))
+        });
+        let (changes, kinds) = differences.await??;
         app.frontier.declare(&changes).await?;
         Ok(Applied { changed: !changes.is_empty(), kinds })
     });

@@ -11,7 +11,8 @@ mod routes;
 mod settings;
 
 use std::collections::BinaryHeap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::OnceLock;
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -26,6 +27,7 @@ use crate::config::excerpt;
 
 pub(crate) use kind::Kind;
 pub(crate) use many::{ManySeeds, NewSeed, SeedsAdded};
+pub(super) use read::masked;
 pub(crate) use read::settings as settings_of;
 pub(crate) use routes::routes;
 
@@ -76,15 +78,20 @@ fn first_names<'a>(names: Vec<&'a str>, after: Option<&str>, count: usize) -> Ve
 }
 
 async fn show(app: &App, kind: Kind, name: &str) -> Answer<Response> {
-    let thing = app.look(|catalog| found(catalog, kind, name)).await??;
-    Ok(tagged(StatusCode::OK, &thing.1))
+    let (thing, tag) = app
+        .look(|catalog| -> Answer<_> {
+            let (name, tag) = found(catalog, kind, name)?;
+            Ok((render::json(catalog, kind, &name), tag))
+        })
+        .await??;
+    Ok(tagged(StatusCode::OK, &thing, &tag))
 }
 
-/// The thing's own name, and what it says.
-fn found(catalog: &Catalog, kind: Kind, name: &str) -> Answer<(String, Value)> {
+/// The thing's own name, and the tag of what it says.
+fn found(catalog: &Catalog, kind: Kind, name: &str) -> Answer<(String, String)> {
     let name = kind.resolve(catalog, name).map_err(|error| Problem::not_found(&error))?;
-    let thing = render::json(catalog, kind, &name);
-    Ok((name, thing))
+    let tag = etag(&render::whole(catalog, kind, &name));
+    Ok((name, tag))
 }
 
 async fn put(app: &App, kind: Kind, name: &str, headers: &HeaderMap, body: Value) -> Answer<Response> {
@@ -92,22 +99,24 @@ async fn put(app: &App, kind: Kind, name: &str, headers: &HeaderMap, body: Value
     let (change, is_there) = app
         .look(|catalog| -> Answer<_> {
             let is_there = kind.is_there(catalog, name);
-            let now = is_there.then(|| render::json(catalog, kind, name));
-            expect(headers, now.as_ref(), || format!("{kind} {}", excerpt(name)))?;
+            let now = is_there.then(|| etag(&render::whole(catalog, kind, name)));
+            expect(headers, now.as_deref(), || format!("{kind} {}", excerpt(name)))?;
             Ok((read::thing(catalog, kind, name, body)?, is_there))
         })
         .await??;
     app.frontier.declare(&[change]).await?;
-    let thing = app.look(|catalog| render::json(catalog, kind, name)).await?;
-    Ok(tagged(if is_there { StatusCode::OK } else { StatusCode::CREATED }, &thing))
+    let shown =
+        |catalog: &Catalog| (render::json(catalog, kind, name), etag(&render::whole(catalog, kind, name)));
+    let (thing, tag) = app.look(shown).await?;
+    Ok(tagged(if is_there { StatusCode::OK } else { StatusCode::CREATED }, &thing, &tag))
 }
 
 async fn delete(app: &App, kind: Kind, name: &str, headers: &HeaderMap, sweep: bool) -> Answer<Deleted> {
     let turn = app.edits.lock().await;
     let name = app
         .look(|catalog| -> Answer<String> {
-            let (name, thing) = found(catalog, kind, name)?;
-            expect(headers, Some(&thing), || format!("{kind} {}", excerpt(&name)))?;
+            let (name, tag) = found(catalog, kind, name)?;
+            expect(headers, Some(&tag), || format!("{kind} {}", excerpt(&name)))?;
             Ok(name)
         })
         .await??;
@@ -125,8 +134,8 @@ async fn switch(app: &App, kind: Kind, name: &str, headers: &HeaderMap, active: 
     let _turn = app.edits.lock().await;
     let (name, change) = app
         .look(|catalog| -> Answer<_> {
-            let (name, thing) = found(catalog, kind, name)?;
-            expect(headers, Some(&thing), || format!("{kind} {}", excerpt(&name)))?;
+            let (name, tag) = found(catalog, kind, name)?;
+            expect(headers, Some(&tag), || format!("{kind} {}", excerpt(&name)))?;
             let change = kind.switch(catalog, &name, active);
             Ok((name, change))
         })
@@ -136,32 +145,33 @@ async fn switch(app: &App, kind: Kind, name: &str, headers: &HeaderMap, active: 
 }
 
 /// What the caller expects to be there now (RFC 9110, 13.1).
-fn expect(headers: &HeaderMap, now: Option<&Value>, what: impl Fn() -> String) -> Answer<()> {
-    let tag = now.map(etag);
-    let names = |name, tag: &Option<String>| {
+fn expect(headers: &HeaderMap, tag: Option<&str>, what: impl Fn() -> String) -> Answer<()> {
+    let names = |name| {
         let lines = headers.get_all(name).iter().filter_map(|line: &HeaderValue| line.to_str().ok());
         let mut tags = lines.flat_map(|line| line.split(',')).map(str::trim);
-        tag.as_ref().is_some_and(|tag| tags.any(|given| given == "*" || given == tag))
+        tag.is_some_and(|tag| tags.any(|given| given == "*" || given == tag))
     };
     let failed =
         |detail: String, hint: &str| Err(Problem::new(StatusCode::PRECONDITION_FAILED, detail).hint(hint));
-    if headers.contains_key(header::IF_MATCH) && !names(header::IF_MATCH, &tag) {
+    if headers.contains_key(header::IF_MATCH) && !names(header::IF_MATCH) {
         return failed(format!("{} is not what it was", what()), "get it anew, and change that");
     }
-    if names(header::IF_NONE_MATCH, &tag) {
+    if names(header::IF_NONE_MATCH) {
         return failed(format!("there is a {} already", what()), "leave out If-None-Match to replace it");
     }
     Ok(())
 }
 
+/// Of all that a thing says, secrets included: another password is another thing. The sum is keyed anew in each process, so that nobody can
+/// find out from it what was summed.
 fn etag(thing: &Value) -> String {
-    let mut hasher = DefaultHasher::new();
-    thing.to_string().hash(&mut hasher);
-    format!("\"{:016x}\"", hasher.finish())
+    static KEY: OnceLock<RandomState> = OnceLock::new();
+    let sum = KEY.get_or_init(RandomState::new).hash_one(thing.to_string());
+    format!("\"{sum:016x}\"")
 }
 
-fn tagged(status: StatusCode, thing: &Value) -> Response {
-    let headers = [(header::CONTENT_TYPE, "application/json".to_owned()), (header::ETAG, etag(thing))];
+fn tagged(status: StatusCode, thing: &Value, tag: &str) -> Response {
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::ETAG, tag)];
     (status, headers, thing.to_string()).into_response()
 }
 
@@ -191,9 +201,9 @@ mod tests {
         ];
         for (name, value, there, not_there) in table {
             let headers: HeaderMap = [(name, value.parse().unwrap())].into_iter().collect();
-            assert_eq!(expect(&headers, Some(&thing), String::new).is_ok(), there, "{headers:?}");
+            assert_eq!(expect(&headers, Some(&etag(&thing)), String::new).is_ok(), there, "{headers:?}");
             assert_eq!(expect(&headers, None, String::new).is_ok(), not_there, "{headers:?}");
         }
-        assert!(expect(&HeaderMap::new(), Some(&thing), String::new).is_ok());
+        assert!(expect(&HeaderMap::new(), Some(&etag(&thing)), String::new).is_ok());
     }
 }

@@ -13,6 +13,7 @@ use crate::api::extract::escaped;
 use crate::api::problem::{Answer, FieldProblem, Problem};
 use crate::config::{self, ConfigError, excerpt};
 use crate::hint::unknown;
+use crate::secret::{Lost, restore};
 
 /// Makes the change that puts what the body says under this name.
 pub(crate) fn thing(catalog: &Catalog, kind: Kind, name: &str, mut body: Value) -> Answer<Change> {
@@ -36,7 +37,13 @@ pub(crate) fn thing(catalog: &Catalog, kind: Kind, name: &str, mut body: Value) 
     let change = match kind {
         Kind::Seed => declared.seeds.pop().map(Change::PutSeed),
         Kind::Profile => declared.profiles.pop().map(|profile| Change::PutProfile(Box::new(profile))),
-        Kind::Collection => declared.collections.pop().map(Change::PutCollection),
+        Kind::Collection => match declared.collections.pop() {
+            Some(mut collection) => {
+                restore(&mut collection, catalog).map_err(|lost| masked(&lost))?;
+                Some(Change::PutCollection(collection))
+            }
+            None => None,
+        },
         Kind::Group => declared.groups.pop().map(Change::PutGroup),
     };
     change.ok_or_else(|| Problem::invalid("this says nothing"))
@@ -47,6 +54,11 @@ pub(crate) fn settings(body: &Value) -> Answer<Settings> {
         return Err(Problem::invalid("a JSON object is wanted"));
     }
     Ok(config_of("settings", false, body, json!({}))?.settings)
+}
+
+/// A mask that nobody was shown.
+pub(crate) fn masked(lost: &Lost) -> Problem {
+    Problem::invalid(lost.to_string()).hint(Lost::HINT).field(lost.pointer.clone(), lost.to_string())
 }
 
 /// Names that lead nowhere, told with those there are.

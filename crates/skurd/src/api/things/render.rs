@@ -12,9 +12,18 @@ use serde_json::{Map, Value, json};
 
 use super::Kind;
 use crate::config::{print_duration, print_size};
+use crate::secret::{MASK, shown_header};
 
-/// What the config file would say of it; null if it is not there.
+/// What the config file would say of it, as it is shown: secrets are masked (I7). Null if it is not there.
 pub(crate) fn json(catalog: &Catalog, kind: Kind, name: &str) -> Value {
+    match kind {
+        Kind::Collection => catalog.collection(name).map(masked).unwrap_or_default(),
+        _ => whole(catalog, kind, name),
+    }
+}
+
+/// All of it, for nobody to see.
+pub(super) fn whole(catalog: &Catalog, kind: Kind, name: &str) -> Value {
     match kind {
         Kind::Seed => catalog.seed(name).map(|entry| seed(&entry.seed)),
         Kind::Profile => catalog.profile(name).map(profile),
@@ -26,6 +35,15 @@ pub(crate) fn json(catalog: &Catalog, kind: Kind, name: &str) -> Value {
 
 pub(crate) fn seed(seed: &Seed) -> Value {
     json!({ "name": seed.name, "url": seed.url, "active": seed.active, "profiles": seed.profiles })
+}
+
+fn masked(found: &Collection) -> Value {
+    let mut shown = found.clone();
+    for (name, value) in &mut shown.headers {
+        *value = shown_header(name, value).to_owned();
+    }
+    shown.cookies.iter_mut().for_each(|cookie| cookie.value = MASK.to_owned());
+    collection(&shown)
 }
 
 pub(crate) fn collection(found: &Collection) -> Value {

@@ -6,7 +6,7 @@ use axum::response::Response;
 use policy::catalog::Change;
 use serde_json::Value;
 
-use super::{expect, read, render, tagged};
+use super::{etag, expect, read, render, tagged};
 use crate::api::{Answer, App, Json};
 
 /// Get the settings
@@ -18,7 +18,7 @@ use crate::api::{Answer, App, Json};
 )]
 pub(super) async fn get_settings(State(app): State<App>) -> Answer<Response> {
     let settings = app.look(|catalog| render::settings(catalog.settings())).await?;
-    Ok(tagged(StatusCode::OK, &settings))
+    Ok(tagged(StatusCode::OK, &settings, &etag(&settings)))
 }
 
 /// Replace the settings
@@ -43,9 +43,9 @@ pub(super) async fn put_settings(
 ) -> Answer<Response> {
     let _turn = app.edits.lock().await;
     let now = app.look(|catalog| render::settings(catalog.settings())).await?;
-    expect(&headers, Some(&now), || "the settings".to_owned())?;
+    expect(&headers, Some(&etag(&now)), || "the settings".to_owned())?;
     let change = Change::PutSettings(Box::new(read::settings(&body)?));
     app.frontier.declare(&[change]).await?;
     let settings = app.look(|catalog| render::settings(catalog.settings())).await?;
-    Ok(tagged(StatusCode::OK, &settings))
+    Ok(tagged(StatusCode::OK, &settings, &etag(&settings)))
 }
