@@ -54,6 +54,7 @@ impl Frontier {
             let reason = BlacklistReason::Operator(why.to_owned());
             let entry = BlacklistEntry { reason, since: desk.now, until };
             desk.blacklist(collection, url, &record, record.clone(), &entry)?;
+            desk.close().await?;
             Ok(true)
         });
         add.await
@@ -68,6 +69,7 @@ impl Frontier {
             let mut arrivals = Arrivals::new();
             let lifted = desk.lift(collection, url, &mut arrivals).await?;
             desk.arrive_all(&arrivals).await?;
+            desk.close().await?;
             Ok(lifted)
         });
         lift.await
@@ -89,6 +91,7 @@ impl Frontier {
                     desk.lift(collection, &stored_url(url)?, &mut arrivals).await?;
                 }
                 desk.arrive_all(&arrivals).await?;
+                desk.close().await?;
                 Ok(page.rows.len())
             });
             let count = end.await?;
@@ -109,7 +112,7 @@ impl Desk<'_> {
         }
         let state = self.state(collection, url.as_str()).await?;
         let Some(UrlState::Blacklisted(record)) = &state else { return Ok(false) };
-        let back = Record { due: self.now, ..record.clone() };
+        let back = Record { due: self.now, owed: record.owed.back(self.now), ..record.clone() };
         self.enqueue(collection, url, state.as_ref(), back, arrivals)?;
         Ok(true)
     }

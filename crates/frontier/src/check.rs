@@ -13,6 +13,7 @@ use store::{Order, Result, Tx};
 
 use crate::Frontier;
 use crate::desk::stored_url;
+use crate::recount::differences;
 use crate::schema::{
     BLACKLIST, BLACKLIST_ENDS, GROUP_QUEUE, GROUPS, HOST_QUEUE, HOSTS, Host, LEASES, QUEUE, URLS, UrlState,
 };
@@ -29,7 +30,7 @@ pub struct Ledger {
     pub findings: Vec<Finding>,
 }
 
-async fn all<K: Key + 'static, V: Serialize + DeserializeOwned>(
+pub(crate) async fn all<K: Key + 'static, V: Serialize + DeserializeOwned>(
     tx: &Tx,
     table: &Table<K, V>,
 ) -> Result<Vec<(K, V)>> {
@@ -57,6 +58,7 @@ impl Frontier {
         ledger.blacklist_agrees(&tx).await?;
         ledger.hosts_stand_where_they_should(&tx, self.clock.now()).await?;
         ledger.leases_agree(&tx).await?;
+        ledger.findings.extend(differences(&tx, &ledger.urls).await?);
         Ok(ledger)
     }
 }

@@ -18,6 +18,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use policy::contract::Settled;
 use policy::evaluate::{Access, Dns, Robots, access};
 use policy::model::{BlacklistEntry, BlacklistReason, Record};
 use policy::outcome::{Answer, Fetched, HostEffect, NoAnswer, Outcome, Placement, Response, outcome};
@@ -78,6 +79,8 @@ pub struct Summary {
     pub added: u64,
     /// A12: links that did not fit.
     pub left_out: u64,
+    /// What it settled of what was promised (F31).
+    pub settled: Settled,
 }
 
 impl Frontier {
@@ -124,6 +127,7 @@ impl Frontier {
             for feed in feeds {
                 feed.load(&tx).await?;
             }
+            desk.close().await?;
             *earlier.lock() = Some(summaries.clone());
             Ok(CompletedAll::Done(summaries))
         });
@@ -260,7 +264,11 @@ impl Desk<'_> {
         if let Some(cookies) = &report.cookies {
             COOKIES.put(self.tx, (&order.collection, &order.host), cookies)?;
         }
-        self.count(order, report, &summary).await?;
+        let on_time = self.catalog().settings().on_time;
+        let mut counted = self.counted.lock();
+        counted.captured(&order.collection, captures.len());
+        counted.harvest(order, report, &summary, on_time);
+        drop(counted);
         Ok(summary)
     }
 
@@ -336,7 +344,14 @@ impl Desk<'_> {
             Placement::Queue { due } => Some(due),
             _ => None,
         };
-        Ok(Summary { variant: Some(outcome.variant), captured: outcome.captured, next_due, added, left_out })
+        Ok(Summary {
+            variant: Some(outcome.variant),
+            captured: outcome.captured,
+            next_due,
+            added,
+            left_out,
+            settled: outcome.settled,
+        })
     }
 
     async fn follow(

@@ -8,6 +8,7 @@ use policy::time::Time;
 use policy::url::CrawlUrl;
 use store::{Error, Result, Tx};
 
+use crate::counts::Counted;
 use crate::cursor::Writer;
 use crate::declared::Declared;
 use crate::links::LinkTrace;
@@ -25,6 +26,8 @@ pub(crate) struct Desk<'a> {
     pub(crate) stripe: u32,
     /// Where decided links are noted, if anybody wants to know.
     pub(crate) traces: Option<&'a Traces>,
+    /// What the counters have to be told at the end: see [`crate::counts`].
+    pub(crate) counted: parking_lot::Mutex<Counted>,
 }
 
 pub(crate) type Traces = parking_lot::Mutex<Vec<LinkTrace>>;
@@ -52,20 +55,22 @@ impl Desk<'_> {
         arrivals: &mut Arrivals,
     ) -> Result<()> {
         debug_assert!(!matches!(old, Some(UrlState::Queued(_))), "{url} is queued already");
-        self.put_queued(collection, url, record, arrivals)
+        self.count_enqueue(collection, url, old, &record);
+        let (due, state) = (record.due, UrlState::Queued(record));
+        self.put_queued(collection, url, due, &state, arrivals)
     }
 
     fn put_queued(
         &self,
         collection: &str,
         url: &CrawlUrl,
-        record: Record,
+        due: Time,
+        state: &UrlState,
         arrivals: &mut Arrivals,
     ) -> Result<()> {
-        let due = record.due;
         self.cursor.changes(collection, url.as_str());
         QUEUE.put(self.tx, (url.site(), due.0, collection, url.as_str()), &())?;
-        URLS.put(self.tx, (collection, url.as_str()), &UrlState::Queued(record))?;
+        URLS.put(self.tx, (collection, url.as_str()), state)?;
         arrivals.entry(url.site().to_owned()).and_modify(|first| *first = due.min(*first)).or_insert(due);
         Ok(())
     }
@@ -79,12 +84,14 @@ impl Desk<'_> {
         record: Record,
         arrivals: &mut Arrivals,
     ) -> Result<()> {
-        if record.due == old.due {
+        self.count_requeue(collection, url, old, &record);
+        let (due, state) = (record.due, UrlState::Queued(record));
+        if due == old.due {
             self.cursor.changes(collection, url.as_str());
-            return URLS.put(self.tx, (collection, url.as_str()), &UrlState::Queued(record));
+            return URLS.put(self.tx, (collection, url.as_str()), &state);
         }
         QUEUE.delete(self.tx, (url.site(), old.due.0, collection, url.as_str()))?;
-        self.put_queued(collection, url, record, arrivals)
+        self.put_queued(collection, url, due, &state, arrivals)
     }
 
     /// Takes a queued URL out of the queue; `state` is what remains of it, if anything.
@@ -95,6 +102,7 @@ impl Desk<'_> {
         old: &Record,
         state: Option<&UrlState>,
     ) -> Result<()> {
+        self.count_unqueue(collection, url, old, state);
         self.cursor.changes(collection, url.as_str());
         QUEUE.delete(self.tx, (url.site(), old.due.0, collection, url.as_str()))?;
         match state {

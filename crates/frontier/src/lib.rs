@@ -13,6 +13,8 @@ mod again;
 mod blacklist;
 mod check;
 mod complete;
+mod contract;
+mod counts;
 mod cursor;
 mod declared;
 mod desk;
@@ -26,6 +28,7 @@ mod look;
 mod memo;
 mod pause;
 pub mod ports;
+mod recount;
 mod report;
 mod reserve;
 pub mod schema;
@@ -52,16 +55,18 @@ pub use again::Unanswered;
 pub use blacklist::BlacklistRow;
 pub use check::{Finding, Ledger};
 pub use complete::{Completed, CompletedAll, Harvest, Summary};
+pub use contract::{Contract, ContractRow};
 pub use declared::DeclareError;
 pub use feed::INDEX_ACROSS;
 pub use harvester::{End, Harvested, Harvester, IDLE_MAX, Tally, Witness};
 pub use links::LinkTrace;
 pub use look::{HostRow, QueueRow, State};
 pub use pause::Pause;
-pub use report::{ContractRow, DomainRow, FeasibilityRow, OverdueCount};
+pub use report::{DomainRow, FeasibilityRow};
 pub use reserve::Reserved;
 pub use shelf::Adoption;
 pub use start::{Started, Target};
+pub use stats::{is_content, is_not_found};
 pub use sweep::Swept;
 pub use upgrade::UPGRADES;
 pub use visits::{Visit, Visiting};
@@ -176,7 +181,8 @@ impl Frontier {
         let stripe = u32::try_from(stripe % u64::from(STRIPES)).unwrap_or(0);
         let traces = self.tracing.load(Ordering::Relaxed).then_some(&self.traces);
         let now = self.clock.now();
-        Ok(Desk { tx, now, declared: &self.declared, pauses: &self.pauses, cursor, stripe, traces })
+        let counted = parking_lot::Mutex::default();
+        Ok(Desk { tx, now, declared: &self.declared, pauses: &self.pauses, cursor, stripe, traces, counted })
     }
 
     /// Gives out no orders for as long as this holds: back-pressure of the link index.

@@ -224,6 +224,7 @@ impl Frontier {
             let moved = Record { due, last, ..record.clone() };
             desk.requeue(collection, url, &record, moved, &mut arrivals)?;
             desk.arrive_all(&arrivals).await?;
+            desk.close().await?;
             Ok(true)
         });
         shift.await

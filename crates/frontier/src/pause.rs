@@ -235,6 +235,7 @@ impl Desk<'_> {
             }
         }
         self.arrive_all(&arrivals).await?;
+        self.close().await?;
         Ok(page.rest)
     }
 }

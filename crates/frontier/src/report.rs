@@ -1,41 +1,18 @@
-//! Reports (F31–F33): sums over the statistics, and what the queue says about now and what is possible.
+//! Reports (F32, F33) and figures (I7): sums over the counters. None of them reads the queue.
 
 use std::collections::{BTreeMap, HashMap};
 
 use policy::model::Politeness;
 use policy::schedule::politeness_delay;
-use policy::standing::Subject;
 use policy::time::{Span, Time};
-use store::{Order, Result, Tx};
+use store::{Order, Result};
 
 use crate::Frontier;
-use crate::desk::stored_url;
-use crate::schema::{CONTRACT, HOSTS, Host, Lateness, QUEUE, TRAFFIC, Traffic, URLS, UrlState};
+use crate::schema::{DEMAND, HOSTS, HOURS, TOTALS, TRAFFIC, Totals, Traffic, URL_COUNTS, UrlCounts};
 use crate::stats::bucket;
 
 const PAGE: usize = 5000;
-/// URLs of a host whose frequency is looked up; the rest is taken to be like them.
-const SAMPLE: usize = 200;
 const DAY: Span = Span::days(1);
-
-/// F31: how a profile's promise was kept in one hour and domain.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ContractRow {
-    pub profile: String,
-    pub hour: Time,
-    pub domain: String,
-    pub lateness: Lateness,
-}
-
-/// F31: the state of the queue now.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OverdueCount {
-    pub collection: String,
-    pub queued: u64,
-    pub never_harvested: u64,
-    /// Due for longer than what still counts as on time.
-    pub overdue: u64,
-}
 
 /// F32: one domain in one hour.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,26 +43,6 @@ impl FeasibilityRow {
 }
 
 impl Frontier {
-    /// By profile, hour and domain, from `since` on.
-    pub async fn contract(&self, since: Time) -> Result<Vec<ContractRow>> {
-        let tx = self.store.begin().await?;
-        let mut sums: BTreeMap<(String, Time, String), Lateness> = BTreeMap::new();
-        let mut rest = Some(CONTRACT.range(()));
-        while let Some(range) = rest {
-            let page = CONTRACT.scan(&tx, &range, PAGE, Order::Forward).await?;
-            for ((profile, hour, domain, _), lateness) in page.rows {
-                if Time(hour) >= bucket(since) {
-                    sums.entry((profile, Time(hour), domain)).or_default().merge(&lateness);
-                }
-            }
-            rest = page.rest;
-        }
-        let rows = sums.into_iter();
-        Ok(rows
-            .map(|((profile, hour, domain), lateness)| ContractRow { profile, hour, domain, lateness })
-            .collect())
-    }
-
     /// By hour and domain, from `since` on.
     pub async fn traffic(&self, since: Time) -> Result<Vec<DomainRow>> {
         let tx = self.store.begin().await?;
@@ -101,39 +58,57 @@ impl Frontier {
         Ok(sums.into_iter().map(|((hour, domain), traffic)| DomainRow { hour, domain, traffic }).collect())
     }
 
-    /// Counts the queue; reads all of it.
-    pub async fn overdue(&self) -> Result<Vec<OverdueCount>> {
+    /// By hour, of all domains together, from `since` on.
+    pub async fn traffic_by_hour(&self, since: Time) -> Result<BTreeMap<Time, Traffic>> {
         let tx = self.store.begin().await?;
-        self.declared.catch_up(&tx).await?;
-        let on_time = self.declared.catalog.read().settings().on_time;
-        let now = self.clock.now();
-        let mut counts: BTreeMap<String, OverdueCount> = BTreeMap::new();
-        let mut rest = Some(URLS.range(()));
+        let mut sums: BTreeMap<Time, Traffic> = BTreeMap::new();
+        let mut rest = Some(HOURS.range_from((), (bucket(since).0,)));
         while let Some(range) = rest {
-            let page = URLS.scan(&tx, &range, PAGE, Order::Forward).await?;
-            for ((collection, _), state) in page.rows {
-                let UrlState::Queued(record) = state else { continue };
-                let count = counts.entry(collection).or_default();
-                count.queued += 1;
-                count.never_harvested += u64::from(record.last.is_none());
-                count.overdue += u64::from(record.due.plus(on_time) < now);
+            let page = HOURS.scan(&tx, &range, PAGE, Order::Forward).await?;
+            for ((hour, _), traffic) in page.rows {
+                sums.entry(Time(hour)).or_default().merge(&traffic);
             }
             rest = page.rest;
         }
-        Ok(counts.into_iter().map(|(collection, count)| OverdueCount { collection, ..count }).collect())
+        Ok(sums)
+    }
+
+    /// Everything since the store was made.
+    pub async fn totals(&self) -> Result<Totals> {
+        let tx = self.store.begin().await?;
+        let mut sum = Totals::default();
+        for (_, totals) in TOTALS.scan(&tx, &TOTALS.range(()), PAGE, Order::Forward).await?.rows {
+            sum.merge(&totals);
+        }
+        Ok(sum)
+    }
+
+    /// How many URLs are in which state, by collection.
+    pub async fn url_counts(&self) -> Result<BTreeMap<String, UrlCounts>> {
+        let tx = self.store.begin().await?;
+        let mut sums: BTreeMap<String, UrlCounts> = BTreeMap::new();
+        let mut rest = Some(URL_COUNTS.range(()));
+        while let Some(range) = rest {
+            let page = URL_COUNTS.scan(&tx, &range, PAGE, Order::Forward).await?;
+            for ((collection, _), counts) in page.rows {
+                sums.entry(collection).or_default().merge(&counts);
+            }
+            rest = page.rest;
+        }
+        Ok(sums)
     }
 
     /// F33 for every host or group with URLs, the most loaded first.
     pub async fn feasibility(&self) -> Result<Vec<FeasibilityRow>> {
+        let demands = self.demands().await?;
         let tx = self.store.begin().await?;
-        self.declared.catch_up(&tx).await?;
         let mut units: HashMap<String, (Demand, Politeness, Span, Option<Span>)> = HashMap::new();
         let mut rest = Some(HOSTS.range(()));
         while let Some(range) = rest {
             let page = HOSTS.scan(&tx, &range, PAGE, Order::Forward).await?;
+            let catalog = self.declared.catalog.read();
             for ((name,), host) in page.rows {
-                let demand = self.demand(&tx, &name, &host).await?;
-                let catalog = self.declared.catalog.read();
+                let demand = demands.get(&name).copied().unwrap_or_default();
                 let unit = catalog.group_of(&name).map_or(name.as_str(), |group| &group.name).to_owned();
                 let politeness = catalog.politeness(&name).clone();
                 let entry = units.entry(unit).or_insert((Demand::default(), politeness, Span::ZERO, None));
@@ -161,37 +136,30 @@ impl Frontier {
         Ok(rows)
     }
 
+    /// What the queued URLs of each host ask of it, by the frequencies that are declared now.
     #[allow(clippy::cast_precision_loss, reason = "an estimate")]
-    async fn demand(&self, tx: &Tx, name: &str, host: &Host) -> Result<Demand> {
-        let mut urls = 0u64;
-        let mut sample = Vec::new();
-        let mut rest = Some(QUEUE.range_from((name,), (name, host.head.0)));
+    async fn demands(&self) -> Result<HashMap<String, Demand>> {
+        let tx = self.store.begin().await?;
+        self.declared.catch_up(&tx).await?;
+        let mut demands: HashMap<String, Demand> = HashMap::new();
+        let mut rest = Some(DEMAND.range(()));
         while let Some(range) = rest {
-            let page = QUEUE.scan(tx, &range, PAGE, Order::Forward).await?;
-            urls += page.rows.len() as u64;
-            let room = SAMPLE - sample.len().min(SAMPLE);
-            sample.extend(
-                page.rows.into_iter().take(room).map(|((_, _, collection, url), ())| (collection, url)),
-            );
+            let page = DEMAND.scan(&tx, &range, PAGE, Order::Forward).await?;
+            let catalog = self.declared.catalog.read();
+            for ((host, profile, _), count) in page.rows {
+                let demand = demands.entry(host).or_default();
+                demand.urls = demand.urls.saturating_add_signed(count);
+                if let Some(profile) = catalog.profile(&profile).filter(|profile| profile.active) {
+                    demand.per_day += count as f64 * DAY.0 as f64 / profile.every.0.max(1) as f64;
+                }
+            }
             rest = page.rest;
         }
-        let states = URLS.multi_get(tx, sample.iter().map(|(c, u)| (c.as_str(), u.as_str()))).await?;
-        let catalog = self.declared.catalog.read();
-        let mut per_day = 0.0;
-        for ((collection, url), state) in sample.iter().zip(&states) {
-            let Some(UrlState::Queued(record)) = state else { continue };
-            let url = stored_url(url)?;
-            let subject = Subject { catalog: &catalog, collection, url: &url };
-            if let Some(every) = subject.standing_with(&record.seed, record.position, record.cycles).every {
-                per_day += DAY.0 as f64 / every.0.max(1) as f64;
-            }
-        }
-        let scale = if sample.is_empty() { 0.0 } else { urls as f64 / sample.len() as f64 };
-        Ok(Demand { urls, per_day: per_day * scale })
+        Ok(demands)
     }
 }
 
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Demand {
     urls: u64,
     per_day: f64,

@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering;
 use policy::evaluate::{Plan, Verdict, evaluate};
 use policy::model::Record;
 use policy::schedule::politeness_delay;
+use policy::standing::Subject;
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 use store::{Durability, Order as ScanOrder, Result};
@@ -71,6 +72,7 @@ impl Frontier {
             let granted = desk.reserve_walks(planned, &leases).await?;
             let (reserved, first) =
                 desk.reserve_units(&leases[granted.orders.len()..], from.as_ref()).await?;
+            desk.close().await?;
             Ok((granted, reserved, first))
         });
         let (granted, mut reserved, first) = match reserve.await {
@@ -232,9 +234,10 @@ impl Desk<'_> {
         if self.postpone_paused(collection, url, record, arrivals)? {
             return Ok(None);
         }
-        let verdict = {
+        let (rule, verdict) = {
             let catalog = self.catalog();
-            evaluate(&catalog, collection, url, record, None, self.now).verdict
+            let evaluation = evaluate(&catalog, collection, url, record, None, self.now);
+            (evaluation.rule, evaluation.verdict)
         };
         match verdict {
             Verdict::Harvest(plan) => return Ok(Some(*plan)),
@@ -243,7 +246,10 @@ impl Desk<'_> {
                 self.unqueue(collection, url, record, Some(&UrlState::Done { run: record.run }))?;
             }
             Verdict::Postpone { until } => {
-                let later = Record { due: until, ..record.clone() };
+                let later = {
+                    let catalog = self.catalog();
+                    Subject { catalog: &catalog, collection, url }.postponed(record, rule, until)
+                };
                 self.requeue(collection, url, record, later, arrivals)?;
             }
         }

@@ -16,7 +16,7 @@
 //! | `FILES` | archive file | whose it is, and up to which byte its records are committed: see [`crate::shelf`] |
 //! | `WALKS` | walk | where its heads stand, and what its run does |
 //! | `WALK_IDS` | walk, stretch of ids | what is known of them |
-//! | `CONTRACT`, `TRAFFIC` | see [`crate::stats`] | counters |
+//! | `URL_COUNTS`, `DEMAND`, `OPEN`, `CONTRACT`, `TRAFFIC`, `HOURS`, `TOTALS` | see [`crate::counts`] | counters |
 //! | `PAUSES` | kind, name | since when it is paused: see [`crate::pause`] |
 //! | `DECLARED`, `DECLARED_LOG`, `COUNTERS` | see [`crate::declared`] | what people declared |
 //!
@@ -50,8 +50,6 @@ pub const BLACKLIST_ENDS: Table<(i64, String, String), ()> = Table::new(0x19, "b
 pub const COOKIES: Table<(String, String), Vec<u8>> = Table::new(0x1A, "cookies");
 pub const CAPTURES: Table<(String, String, i64, u64), Capture> =
     Table::new(0x1B, "captures").version(2, &[(1, format1::capture)]);
-pub const CONTRACT: Table<(String, i64, String, u32), Lateness> =
-    Table::new(0x1C, "contract").version(2, &[(1, format1::lateness)]);
 pub const TRAFFIC: Table<(i64, String, u32), Traffic> =
     Table::new(0x1D, "traffic").version(2, &[(1, format1::traffic)]);
 pub const DECLARED: Table<(u8, String), Change> =
@@ -64,6 +62,15 @@ pub const FILES: Table<(String,), ArchiveFile> =
 pub const WALKS: Table<(String,), WalkRow> = Table::new(0x22, "walks");
 pub const WALK_IDS: Table<(String, u64), StretchRow> = Table::new(0x23, "walk ids");
 pub const PAUSES: Table<(u8, String), Time> = Table::new(0x28, "pauses");
+/// Level, moment, profile, every, domain.
+pub const OPEN: Table<(u8, i64, String, u64, String), i64> = Table::new(0x30, "open promises");
+/// Level, hour, profile, domain, stripe.
+pub const CONTRACT: Table<(u8, i64, String, String, u32), Promises> = Table::new(0x31, "promises");
+pub const HOURS: Table<(i64, u32), Traffic> = Table::new(0x32, "hours");
+pub const TOTALS: Table<(u32,), Totals> = Table::new(0x33, "totals");
+pub const URL_COUNTS: Table<(String, u32), UrlCounts> = Table::new(0x34, "url counts");
+/// Host, profile, stripe.
+pub const DEMAND: Table<(String, String, u32), i64> = Table::new(0x35, "demand");
 
 /// As much of a SURT key as a row's key takes: `%` alone is three bytes there, so that a URL may have a longer one than fits.
 const SURT_BYTES_MAX: usize = 3500;
@@ -87,7 +94,6 @@ pub const TABLES: &[(u8, &str, u8)] = &[
     BLACKLIST_ENDS.facts(),
     COOKIES.facts(),
     CAPTURES.facts(),
-    CONTRACT.facts(),
     TRAFFIC.facts(),
     DECLARED.facts(),
     DECLARED_LOG.facts(),
@@ -96,6 +102,12 @@ pub const TABLES: &[(u8, &str, u8)] = &[
     WALKS.facts(),
     WALK_IDS.facts(),
     PAUSES.facts(),
+    OPEN.facts(),
+    CONTRACT.facts(),
+    HOURS.facts(),
+    TOTALS.facts(),
+    URL_COUNTS.facts(),
+    DEMAND.facts(),
 ];
 
 /// What the store knows of a URL in a collection.
@@ -207,13 +219,39 @@ pub struct ArchiveFile {
     pub batch: u64,
 }
 
-/// F31: how late harvests were.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Lateness {
-    pub harvests: u64,
+/// F31: what became of promises (see [`policy::contract`]), and how long new URLs waited.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Promises {
+    /// Kept, and on time.
     pub on_time: u64,
-    /// Counts by power of two of the seconds late: `[0]` none, `[n]` from 2^(n-1) up to 2^n.
-    pub seconds_log2: Vec<u64>,
+    /// Kept, but late.
+    pub late: u64,
+    pub missed: u64,
+    /// How late those were that were kept: counts by power of two of the seconds, `[0]` none, `[n]` from 2^(n-1) up to 2^n.
+    pub late_s_log2: Vec<u64>,
+    /// First harvests of newly found URLs, and how long each waited for it.
+    pub first: u64,
+    pub wait_s_log2: Vec<u64>,
+}
+
+/// URLs of a collection by state, and its captures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlCounts {
+    /// Also those in flight.
+    pub queued: i64,
+    /// Those of the queued that wait for their first answer.
+    pub unharvested: i64,
+    pub done: i64,
+    pub blacklisted: i64,
+    pub captures: i64,
+}
+
+/// Everything since the store was made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
+    pub traffic: Traffic,
+    /// Those that were settled.
+    pub promises: Promises,
 }
 
 /// F32: what went over the wire.
@@ -223,10 +261,11 @@ pub struct Traffic {
     pub statuses: Vec<(u16, u64)>,
     pub errors: Vec<(ErrorKind, u64)>,
     pub bytes: u64,
+    /// Answers with content (2xx or 304) that was not had before, or another than before, or the same.
     pub new: u64,
     pub changed: u64,
     pub unchanged: u64,
-    /// Counts by power of two of the milliseconds, as in [`Lateness`].
+    /// Counts by power of two of the milliseconds, as in [`Promises`].
     pub response_ms_log2: Vec<u64>,
 }
 

@@ -87,6 +87,7 @@ impl Frontier {
                     changed += usize::from(desk.start_seed(seed, collection, run, &mut arrivals).await?);
                 }
                 desk.arrive_all(&arrivals).await?;
+                desk.close().await?;
                 Ok(changed)
             });
             changed += start.await?;

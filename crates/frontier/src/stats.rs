@@ -1,83 +1,81 @@
-//! Statistics (F31, F32): counted with the harvest, in the same transaction, and summed when read.
+//! Statistics (F31, F32): the arithmetic of their rows. They are counted with the harvest, in the same transaction ([`crate::counts`]), and summed when read.
 //!
-//! `CONTRACT` is keyed by profile, hour, domain and stripe, `TRAFFIC` by hour, domain and stripe. The stripe is the transaction's own, so that harvests of
-//! one domain that commit at the same time seldom write the same row. Histograms have a bucket per power of two: enough for
-//! percentiles within a factor of two in a few bytes a row.
+//! Histograms have a bucket per power of two: enough for percentiles within a factor of two in a few bytes a row.
 
+use policy::contract::begin_of;
 use policy::time::{Span, Time};
-use store::Result;
 
 use crate::complete::Summary;
-use crate::desk::Desk;
 use crate::ports::{Fetch, Order, Report};
-use crate::schema::{CONTRACT, ErrorKind, Lateness, TRAFFIC, Traffic};
-
-/// Rows per key: enough that harvests of one domain seldom meet, few enough that rows do not outnumber harvests.
-const STRIPES: u32 = 8;
+use crate::schema::{ErrorKind, Promises, Totals, Traffic, UrlCounts};
 
 pub(crate) const BUCKET: Span = Span::hours(1);
 
 /// The beginning of the time bucket.
 pub(crate) fn bucket(time: Time) -> Time {
-    let width = i64::try_from(BUCKET.0).unwrap_or(i64::MAX);
-    Time(time.0.div_euclid(width) * width)
+    begin_of(time, BUCKET)
 }
 
-impl Desk<'_> {
-    pub(crate) async fn count(&self, order: &Order, report: &Report, summary: &Summary) -> Result<()> {
-        let hour = bucket(report.at).0;
-        let domain = order.url.domain();
-        let fetched = !matches!(report.result, Fetch::RobotsDenied { .. });
-        if fetched {
-            let late = report.at.since(order.due);
-            let on_time = late <= self.catalog().settings().on_time;
-            for profile in &order.plan.profiles {
-                let key = (profile.as_str(), hour, domain, self.stripe % STRIPES);
-                let mut row = CONTRACT.get(self.tx, key).await?.unwrap_or_default();
-                row.add(late, on_time);
-                CONTRACT.put(self.tx, key, &row)?;
-            }
-        }
-        let key = (hour, domain, self.stripe % STRIPES);
-        let mut row = TRAFFIC.get(self.tx, key).await?.unwrap_or_default();
-        row.add(order, report, summary);
-        TRAFFIC.put(self.tx, key, &row)
-    }
-}
-
-impl Lateness {
-    pub fn add(&mut self, late: Span, on_time: bool) {
-        self.harvests += 1;
-        self.on_time += u64::from(on_time);
-        raise(&mut self.seconds_log2, late.0 / 1000);
+impl Promises {
+    /// A promise was kept, so late; `on_time` is how late still counts as on time.
+    pub(crate) fn keep(&mut self, late: Span, on_time: Span) {
+        let counter = if late <= on_time { &mut self.on_time } else { &mut self.late };
+        *counter += 1;
+        raise(&mut self.late_s_log2, late.0 / 1000);
     }
 
-    pub fn merge(&mut self, other: &Lateness) {
-        self.harvests += other.harvests;
+    /// A newly found URL was harvested for the first time.
+    pub(crate) fn first_after(&mut self, waited: Span) {
+        self.first += 1;
+        raise(&mut self.wait_s_log2, waited.0 / 1000);
+    }
+
+    pub fn merge(&mut self, other: &Promises) {
         self.on_time += other.on_time;
-        merge(&mut self.seconds_log2, &other.seconds_log2);
+        self.late += other.late;
+        self.missed += other.missed;
+        self.first += other.first;
+        merge(&mut self.late_s_log2, &other.late_s_log2);
+        merge(&mut self.wait_s_log2, &other.wait_s_log2);
     }
 
-    /// Share on time, 1 where nothing fell due.
-    #[allow(clippy::cast_precision_loss, reason = "a share, shown with a few digits")]
-    pub fn share_on_time(&self) -> f64 {
-        if self.harvests == 0 { 1.0 } else { self.on_time as f64 / self.harvests as f64 }
+    /// At most this late was the given share of the promises that were kept; exact to a power of two.
+    pub fn late_percentile(&self, share: f64) -> Span {
+        Span::seconds(percentile(&self.late_s_log2, share))
     }
 
-    /// At most this late was the given share of the harvests; exact to a power of two.
-    pub fn percentile(&self, share: f64) -> Span {
-        Span::seconds(percentile(&self.seconds_log2, share))
+    /// At most this long waited the given share of the new URLs; exact to a power of two.
+    pub fn wait_percentile(&self, share: f64) -> Span {
+        Span::seconds(percentile(&self.wait_s_log2, share))
+    }
+}
+
+impl UrlCounts {
+    pub fn merge(&mut self, other: &UrlCounts) {
+        self.queued += other.queued;
+        self.unharvested += other.unharvested;
+        self.done += other.done;
+        self.blacklisted += other.blacklisted;
+        self.captures += other.captures;
+    }
+}
+
+impl Totals {
+    pub fn merge(&mut self, other: &Totals) {
+        self.traffic.merge(&other.traffic);
+        self.promises.merge(&other.promises);
     }
 }
 
 impl Traffic {
-    fn add(&mut self, order: &Order, report: &Report, summary: &Summary) {
+    pub(crate) fn add(&mut self, order: &Order, report: &Report, summary: &Summary) {
         match &report.result {
             Fetch::Answer(facts) => {
                 self.requests += 1;
                 raise_key(&mut self.statuses, facts.status);
                 raise(&mut self.response_ms_log2, report.response_time.0);
-                if summary.captured {
+                // Of an error, or of a page that is gone, nothing is new.
+                if summary.captured && is_content(facts.status) {
                     match (facts.unchanged, &order.digest) {
                         (true, _) => self.unchanged += 1,
                         (false, None) => self.new += 1,
@@ -111,9 +109,29 @@ impl Traffic {
         merge(&mut self.response_ms_log2, &other.response_ms_log2);
     }
 
+    /// Answers by what their status says.
+    pub fn answers(&self, which: impl Fn(u16) -> bool) -> u64 {
+        self.statuses.iter().filter(|(status, _)| which(*status)).map(|(_, count)| count).sum()
+    }
+
+    /// Harvests without an answer, whatever kept it from coming.
+    pub fn no_answers(&self) -> u64 {
+        self.errors.iter().map(|(_, count)| count).sum()
+    }
+
     pub fn response_percentile(&self, share: f64) -> Span {
         Span(percentile(&self.response_ms_log2, share))
     }
+}
+
+/// An answer that brought the page, or said that it is as it was (F32).
+pub fn is_content(status: u16) -> bool {
+    matches!(status, 200..=299 | 304)
+}
+
+/// F19.
+pub fn is_not_found(status: u16) -> bool {
+    matches!(status, 404 | 410)
 }
 
 fn raise_key<K: Ord + Copy>(counts: &mut Vec<(K, u64)>, key: K) {
@@ -170,19 +188,18 @@ mod tests {
 
     #[test]
     fn f31_lateness_is_counted_in_powers_of_two() {
-        let mut sum = Lateness::default();
-        for (seconds, on_time) in [(0, true), (0, true), (3, true), (700, false)] {
-            sum.add(Span::seconds(seconds), on_time);
+        let mut sum = Promises::default();
+        for seconds in [0, 0, 3, 700] {
+            sum.keep(Span::seconds(seconds), Span::minutes(10));
         }
-        assert_eq!((sum.harvests, sum.on_time), (4, 3));
-        assert!((sum.share_on_time() - 0.75).abs() < 1e-9);
-        assert_eq!(sum.percentile(0.5), Span::ZERO);
-        assert_eq!(sum.percentile(0.75), Span::seconds(3));
-        assert_eq!(sum.percentile(0.99), Span::seconds(1023));
+        assert_eq!((sum.on_time, sum.late), (3, 1));
+        assert_eq!(sum.late_percentile(0.5), Span::ZERO);
+        assert_eq!(sum.late_percentile(0.75), Span::seconds(3));
+        assert_eq!(sum.late_percentile(0.99), Span::seconds(1023));
         let mut twice = sum.clone();
         twice.merge(&sum);
-        assert_eq!((twice.harvests, twice.percentile(0.75)), (8, Span::seconds(3)));
-        assert_eq!(Lateness::default().percentile(0.5), Span::ZERO);
+        assert_eq!((twice.on_time, twice.late, twice.late_percentile(0.75)), (6, 2, Span::seconds(3)));
+        assert_eq!(Promises::default().late_percentile(0.5), Span::ZERO);
     }
 
     #[test]

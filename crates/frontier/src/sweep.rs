@@ -122,6 +122,7 @@ impl Desk<'_> {
                 removed += 1;
             }
         }
+        self.close().await?;
         Ok((removed, page.rest))
     }
 }

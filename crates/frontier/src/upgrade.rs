@@ -3,8 +3,76 @@
 //! Rows of older versions are read as they are (see [`crate::format1`]), so there is seldom anything here: only what concerns more than one row.
 //! A table whose keys change is rewritten by a step, and a counter that did not use to be kept is counted by one, each in pieces that commit
 //! together with how far they have come ([`store::upgrade`]).
+//!
+//! Format 1 had no [counters](crate::counts): they are counted in one pass over URLs, captures and traffic each, and every queued URL gets what is owed
+//! to it. How late its harvests were says nothing of promises (a site that never answered was on time) and goes.
 
-use store::upgrade::Step;
+use policy::contract::begun;
+use policy::standing::Subject;
+use store::upgrade::{Step, Working};
+use store::{Bytes, Result, Tx};
+
+use crate::counts::Counted;
+use crate::declared::Declared;
+use crate::desk::stored_url;
+use crate::schema::{CAPTURES, TRAFFIC, URLS, UrlState};
+
+/// How late harvests were, in format 1.
+const LATENESS: u8 = 0x1C;
 
 /// In the order they are run.
-pub const UPGRADES: &[Step] = &[];
+pub const UPGRADES: &[Step] = &[
+    Step { name: "lateness goes", format: 2, table: LATENESS, run: lateness },
+    Step { name: "count urls", format: 2, table: URLS.id(), run: urls },
+    Step { name: "count captures", format: 2, table: CAPTURES.id(), run: captures },
+    Step { name: "count traffic", format: 2, table: TRAFFIC.id(), run: traffic },
+];
+
+type Rows<'a> = &'a [(Bytes, Bytes)];
+
+fn lateness<'a>(tx: &'a Tx, rows: Rows<'a>) -> Working<'a> {
+    Box::pin(async move { rows.iter().try_for_each(|(key, _)| tx.delete(key.to_vec())) })
+}
+
+fn urls<'a>(tx: &'a Tx, rows: Rows<'a>) -> Working<'a> {
+    Box::pin(count_urls(tx, rows))
+}
+
+async fn count_urls(tx: &Tx, rows: Rows<'_>) -> Result<()> {
+    let declared = Declared::default();
+    declared.catch_up(tx).await?;
+    let mut counted = Counted::default();
+    for (key, value) in rows {
+        let (collection, text) = URLS.key_from(key)?;
+        let (url, mut state) = (stored_url(&text)?, URLS.value_from(value)?);
+        if let UrlState::Queued(record) = &mut state {
+            let catalog = declared.catalog.read();
+            record.terms = Subject { catalog: &catalog, collection: &collection, url: &url }.terms_of(record);
+            record.owed = begun(record);
+            drop(catalog);
+            URLS.put(tx, (&collection, &text), &state)?;
+        }
+        counted.url(&collection, &url, &state, 1);
+    }
+    counted.write(tx, 0).await
+}
+
+fn captures<'a>(tx: &'a Tx, rows: Rows<'a>) -> Working<'a> {
+    Box::pin(async move {
+        let mut counted = Counted::default();
+        for (key, _) in rows {
+            counted.captured(&CAPTURES.key_from(key)?.0, 1);
+        }
+        counted.write(tx, 0).await
+    })
+}
+
+fn traffic<'a>(tx: &'a Tx, rows: Rows<'a>) -> Working<'a> {
+    Box::pin(async move {
+        let mut counted = Counted::default();
+        for (key, value) in rows {
+            counted.had(TRAFFIC.key_from(key)?.0, &TRAFFIC.value_from(value)?);
+        }
+        counted.write(tx, 0).await
+    })
+}

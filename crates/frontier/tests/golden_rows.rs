@@ -6,6 +6,7 @@ use std::path::Path;
 
 use frontier::schema::*;
 use policy::catalog::Change;
+use policy::contract::{Owed, Terms};
 use policy::model::*;
 use policy::scope::{Pattern, Scope, Within};
 use policy::time::{Span, Time};
@@ -30,7 +31,14 @@ fn record() -> Record {
         etag: Some("\"e\"".into()),
         last_modified: Some("lm".into()),
         problem: Some("a problem".into()),
+        owed: Owed::Promise(Time(1_000_020)),
+        terms: Some(Terms { every: Span(65), profiles: vec!["p".into()] }),
     }
+}
+
+fn promises() -> Promises {
+    let (late_s_log2, wait_s_log2) = (vec![73, 74], vec![75, 76]);
+    Promises { on_time: 77, late: 78, missed: 79, late_s_log2, first: 80, wait_s_log2 }
 }
 
 fn slots() -> Slots {
@@ -212,6 +220,9 @@ fn walked() -> (WalkRow, Vec<Sample>) {
 fn samples() -> Vec<Sample> {
     let (walk, mut samples) = walked();
     assert!(!samples.is_empty());
+    for owed in [Owed::Nothing, Owed::First(Time(1_000_021))] {
+        samples.push(Sample::of(&URLS, &UrlState::Queued(Record { owed, ..record() })));
+    }
     for state in [UrlState::Queued(record()), UrlState::Done { run: 1 }, UrlState::Blacklisted(record())] {
         samples.push(Sample::of(&URLS, &state));
     }
@@ -262,12 +273,17 @@ fn samples() -> Vec<Sample> {
         Sample::of(&BLACKLIST_ENDS, &()),
         Sample::of(&COOKIES, &vec![1, 2, 3]),
         Sample::of(&CAPTURES, &capture),
-        Sample::of(&CONTRACT, &Lateness { harvests: 59, on_time: 60, seconds_log2: vec![61, 62] }),
         Sample::of(&TRAFFIC, &traffic),
         Sample::of(&COUNTERS, &63),
         Sample::of(&FILES, &ArchiveFile { collection: Some("c".into()), end: 64, captures: 65, batch: 66 }),
         Sample::of(&WALKS, &walk),
         Sample::of(&PAUSES, &Time(1_000_019)),
+        Sample::of(&OPEN, &66),
+        Sample::of(&CONTRACT, &promises()),
+        Sample::of(&HOURS, &traffic),
+        Sample::of(&TOTALS, &Totals { traffic: traffic.clone(), promises: promises() }),
+        Sample::of(&URL_COUNTS, &UrlCounts { queued: 67, unharvested: 68, done: 69, blacklisted: 70, captures: 71 }),
+        Sample::of(&DEMAND, &72),
     ]);
     samples
 }
@@ -282,7 +298,6 @@ fn i9_golden_rows_are_written_as_they_were_and_older_ones_still_read() {
             "groups" => GROUPS.value_from(&row.stored).map(drop),
             "blacklist" => BLACKLIST.value_from(&row.stored).map(drop),
             "captures" => CAPTURES.value_from(&row.stored).map(drop),
-            "contract" => CONTRACT.value_from(&row.stored).map(drop),
             "traffic" => TRAFFIC.value_from(&row.stored).map(drop),
             "declared" | "declared log" => DECLARED.value_from(&row.stored).map(drop),
             "files" => FILES.value_from(&row.stored).map(drop),

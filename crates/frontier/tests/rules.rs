@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bench::*;
 use frontier::ports::{AnswerFacts, Clock, Fetch, Outlink, Report};
 use frontier::schema::ErrorKind;
-use frontier::{Completed, Frontier, Situation, State, Target};
+use frontier::{Completed, Contract, Frontier, Situation, State, Target};
 use policy::Rule;
 use policy::catalog::Change;
 use policy::model::{Collection, HostGroup, LinkKind, Politeness, Profile, Seed, Settings};
@@ -440,31 +440,115 @@ fn f7_f23_f27_outlinks_commit_with_the_page_and_once() {
 }
 
 #[test]
-fn f31_f33_the_contract_is_measured_and_the_impossible_is_told() {
+fn f31_promises_are_kept_on_time_late_or_missed_and_a_first_harvest_is_none() {
     both(|b| async move {
         b.declare(basic()).await;
         b.start("news").await;
+        b.pass(Span::minutes(30));
         b.answer(&b.next().await, 200, &[]).await;
+        let contract = async || b.frontier.contract_sum(Time(0)).await.unwrap();
+        let figures = |sum: &Contract| {
+            let p = &sum.promises;
+            (sum.promised(), p.on_time, p.late, p.missed, sum.overdue)
+        };
+        let sum = contract().await;
+        assert_eq!((figures(&sum), sum.share_on_time()), ((0, 0, 0, 0, 0), None), "nothing was promised yet");
+        assert_eq!((sum.promises.first, sum.promises.wait_percentile(0.5)), (1, Span::seconds(2047)));
+        // The promise is a day after the start, whenever the harvest was.
         b.pass(Span::days(1).plus(Span::hours(5)));
+        assert_eq!(figures(&contract().await), (1, 0, 0, 0, 1), "open, and overdue before anybody tried");
         b.answer(&b.next().await, 200, &[]).await;
-        let rows = b.frontier.contract(Time(0)).await.unwrap();
-        let (harvests, on_time) =
-            rows.iter().fold((0, 0), |(h, o), row| (h + row.lateness.harvests, o + row.lateness.on_time));
+        assert_eq!(figures(&contract().await), (1, 0, 1, 0, 0), "five and a half hours late");
+        b.pass(Span::days(10));
+        let sum = contract().await;
+        assert_eq!(figures(&sum), (11, 0, 1, 9, 1), "nobody tried for ten days");
+        b.fail(&b.next().await, Fetch::NoAnswer(ErrorKind::Timeout)).await;
+        assert_eq!(contract().await, sum, "a try in vain changes nothing of that");
+        let rows = b.frontier.contract(START.plus(Span::days(9))).await.unwrap();
+        let missed: u64 = rows.iter().map(|row| row.contract.promises.missed).sum();
         assert_eq!(
-            (rows[0].profile.as_str(), harvests, on_time),
-            ("daily", 2, 1),
-            "five hours late is not on time"
+            (missed, rows.iter().all(|row| row.domain == "a.no" && row.profile == "daily")),
+            (2, true)
         );
+        // Nobody promises anything while the profile is switched off.
+        b.declare([put(Profile { active: false, ..profile("daily", "news") })]).await;
+        assert_eq!(figures(&contract().await), (10, 0, 1, 9, 0), "what is settled stays");
+    });
+}
 
-        assert!(b.frontier.feasibility().await.unwrap()[0].load() < 0.01);
+#[test]
+fn f33_the_impossible_is_told_from_counters() {
+    both(|b| async move {
+        b.declare(basic()).await;
+        b.start("news").await;
+        assert_eq!(b.frontier.feasibility().await.unwrap()[0].urls, 1, "before anything runs");
+        b.answer(&b.next().await, 200, &["https://a.no/1", "https://a.no/2"]).await;
+        let row = &b.frontier.feasibility().await.unwrap()[0];
+        assert!(row.urls == 3 && row.load() < 0.01 && (row.wanted_per_day - 3.0).abs() < 1e-9, "{row:?}");
         b.declare([put(Profile { every: Span(500), ..profile("daily", "news") })]).await;
         let row = &b.frontier.feasibility().await.unwrap()[0];
         assert!(row.load() > 2.0, "twice a second with a delay of one: {row:?}");
-        b.pass(Span::hours(1));
-        let now = b.frontier.overdue().await.unwrap();
-        assert_eq!((now[0].queued, now[0].overdue, now[0].never_harvested), (1, 0, 0));
-        b.pass(Span::days(2));
-        assert_eq!(b.frontier.overdue().await.unwrap()[0].overdue, 1);
+    });
+}
+
+#[test]
+fn i7_figures_follow_every_way_a_url_can_go() {
+    both(|b| async move {
+        b.declare(basic()).await;
+        let counts = async || {
+            let counts = b.frontier.url_counts().await.unwrap().remove("news").unwrap_or_default();
+            (counts.queued, counts.unharvested, counts.done, counts.blacklisted, counts.captures)
+        };
+        assert_eq!(counts().await, (0, 0, 0, 0, 0));
+        b.start("news").await;
+        assert_eq!(counts().await, (1, 1, 0, 0, 0));
+        let links: Vec<String> = (0..5).map(|n| format!("https://a.no/{n}")).collect();
+        let links: Vec<&str> = links.iter().map(String::as_str).collect();
+        b.answer(&b.next().await, 200, &links).await;
+        assert_eq!(counts().await, (6, 5, 0, 0, 1));
+        b.frontier.blacklist_add("news", &url(links[0]), "too loud", None).await.unwrap();
+        b.sound().await;
+        assert_eq!(counts().await, (5, 4, 0, 1, 1));
+        b.frontier.blacklist_lift("news", &url(links[0])).await.unwrap();
+        assert_eq!(counts().await, (6, 5, 0, 0, 1));
+        b.frontier.move_due("news", &url(links[1]), START.plus(Span::days(2))).await.unwrap();
+        b.sound().await;
+        // Harvested once and done, denied by robots, out of scope, and deleted.
+        b.declare([put(Profile { length: Some(1), ..profile("daily", "news") })]).await;
+        b.pass(Span::minutes(1));
+        b.answer(&b.next().await, 200, &[]).await;
+        assert_eq!(counts().await, (5, 4, 1, 0, 2));
+        b.pass(Span::minutes(1));
+        b.fail(&b.next().await, Fetch::RobotsDenied { until: START.plus(Span::days(1)) }).await;
+        assert_eq!(counts().await, (4, 3, 1, 1, 2));
+        b.declare([Change::DeleteSeed("a".into())]).await;
+        b.frontier.sweep_deleted().await.unwrap();
+        b.sound().await;
+        assert_eq!(counts().await, (0, 0, 1, 1, 2));
+        let totals = b.frontier.totals().await.unwrap().traffic;
+        assert_eq!((totals.requests, totals.statuses), (2, vec![(200, 2)]));
+    });
+}
+
+#[test]
+fn f32_new_is_only_what_came_with_content() {
+    both(|b| async move {
+        b.declare(basic()).await;
+        b.start("news").await;
+        b.answer(&b.next().await, 404, &[]).await;
+        for status in [503, 301, 200, 200, 304] {
+            b.pass(Span::days(2));
+            let order = b.next().await;
+            let unchanged = status == 304;
+            let facts =
+                AnswerFacts { status, digest: Some("sha".into()), unchanged, ..AnswerFacts::default() };
+            b.complete(&order, &Report::bare(b.clock.now(), Fetch::Answer(facts))).await;
+        }
+        let sum = b.frontier.totals().await.unwrap().traffic;
+        assert_eq!((sum.new, sum.changed, sum.unchanged, sum.requests), (1, 1, 1, 6));
+        assert_eq!(sum.answers(frontier::is_not_found), 1);
+        let hours = b.frontier.traffic_by_hour(Time(0)).await.unwrap();
+        assert_eq!((hours.len(), hours.values().map(|hour| hour.requests).sum::<u64>()), (6, 6));
     });
 }
 

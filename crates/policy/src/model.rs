@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::contract::{Owed, Terms};
 use crate::scope::Scope;
 use crate::time::{Span, Time};
 use crate::walk::WalkSettings;
@@ -250,6 +251,10 @@ pub struct Record {
     pub last_modified: Option<String>,
     /// What was wrong with the last fetch, in a sentence.
     pub problem: Option<String>,
+    /// What the frequency contract waits for (F31).
+    pub owed: Owed,
+    /// The frequency in force when its schedule was last worked out, and whose it is; none: nobody wants it at present. A promise is never without.
+    pub terms: Option<Terms>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

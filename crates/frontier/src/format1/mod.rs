@@ -12,6 +12,7 @@
 
 mod declared;
 
+use policy::contract::Owed;
 use policy::model;
 use policy::time::{Span, Time};
 use serde::Deserialize;
@@ -41,10 +42,6 @@ pub(crate) fn blacklist_entry(row: &[u8]) -> Option<model::BlacklistEntry> {
 /// The first rows had an empty type where the answer gave none.
 pub(crate) fn capture(row: &[u8]) -> Option<schema::Capture> {
     read::<Capture>(row).or_else(|| read::<FirstCapture>(row).map(Into::into)).map(Into::into)
-}
-
-pub(crate) fn lateness(row: &[u8]) -> Option<schema::Lateness> {
-    read::<Lateness>(row).map(Into::into)
 }
 
 pub(crate) fn traffic(row: &[u8]) -> Option<schema::Traffic> {
@@ -121,6 +118,9 @@ impl From<Record> for model::Record {
             etag: old.etag,
             last_modified: old.last_modified,
             problem: old.problem,
+            // Nobody kept account of it: the upgrade begins to.
+            owed: Owed::Nothing,
+            terms: None,
         }
     }
 }
@@ -285,19 +285,6 @@ impl From<Capture> for schema::Capture {
             digest: old.digest,
             revisit: old.revisit,
         }
-    }
-}
-
-#[derive(Deserialize)]
-struct Lateness {
-    harvests: u64,
-    on_time: u64,
-    seconds_log2: Vec<u64>,
-}
-
-impl From<Lateness> for schema::Lateness {
-    fn from(old: Lateness) -> schema::Lateness {
-        schema::Lateness { harvests: old.harvests, on_time: old.on_time, seconds_log2: old.seconds_log2 }
     }
 }
 

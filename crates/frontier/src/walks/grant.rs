@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use policy::contract::Owed;
 use policy::evaluate::Plan;
 use policy::model::{Position, Record};
 use policy::time::Time;
@@ -165,6 +166,8 @@ impl Desk<'_> {
             etag: None,
             last_modified: None,
             problem: None,
+            owed: Owed::Nothing,
+            terms: None,
         };
         let picked = Picked { collection, url: url.clone(), record, plan };
         let mut order = self.take_slot(&open.unit, url.site(), &mut open.host, picked, lease).await?;

@@ -21,6 +21,7 @@ mod variant;
 use std::fmt;
 
 use crate::catalog::Catalog;
+use crate::contract::{Owed, Settled, promised};
 use crate::evaluate::more_patient;
 use crate::model::{BlacklistEntry, LastFetch, Limits, Record};
 use crate::rule::Rule;
@@ -82,6 +83,8 @@ pub struct Outcome {
     pub rule: Rule,
     /// 1–14: the row of F30.
     pub variant: u8,
+    /// F31: what this try settled of what was promised.
+    pub settled: Settled,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,6 +127,7 @@ pub fn outcome(
         Seen { before, fetched, hindrance, earlier: queued_now.is_some_and(|queued| ahead.due < queued) };
     let variant = seen.variant();
     let (rule, placement) = seen.place(&record, &standing, &limits, &ahead, now);
+    let (settled, record) = settled(subject, before, record, &placement, fetched);
     Outcome {
         captured: seen.answered(),
         host: seen.host_effect(variant, &ahead),
@@ -132,7 +136,35 @@ pub fn outcome(
         placement,
         rule,
         variant,
+        settled,
     }
+}
+
+/// F31: what the try settled, and what is owed from now on.
+fn settled(
+    subject: Subject<'_>,
+    before: &Record,
+    record: Record,
+    placement: &Placement,
+    fetched: &Fetched,
+) -> (Settled, Record) {
+    let mut record = Record { terms: subject.terms_of(&record), ..record };
+    let given_up = matches!(placement, Placement::Blacklist(_));
+    let (settled, owed) = match &fetched.answer {
+        Answer::Response(_) => {
+            let terms = before.terms.clone().or_else(|| subject.terms_of(before));
+            let stays = matches!(placement, Placement::Queue { .. });
+            let owed = if stays { promised(&record) } else { Owed::Nothing };
+            (before.owed.answered(terms.as_ref(), fetched.at), owed)
+        }
+        Answer::NoAnswer(_) if given_up => before.owed.given_up(before.terms.as_ref(), fetched.at),
+        Answer::NoAnswer(_) => before.owed.failed(before.terms.as_ref(), fetched.at),
+    };
+    record.owed = match owed {
+        Owed::Promise(_) if record.terms.is_none() => Owed::Nothing,
+        owed => owed,
+    };
+    (settled, record)
 }
 
 /// In a collection that is gone, everything is out of scope.

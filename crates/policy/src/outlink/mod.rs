@@ -14,6 +14,7 @@ mod renew;
 use std::fmt;
 
 use crate::catalog::Catalog;
+use crate::contract::{Owed, renewed as renewed_promise};
 use crate::model::{LinkKind, Position, Record};
 use crate::owner::{Context, Origin, owner};
 use crate::rule::Rule;
@@ -157,6 +158,8 @@ impl Arrival<'_, '_> {
             etag: None,
             last_modified: None,
             problem: None,
+            owed: Owed::First(self.now),
+            terms: self.subject.terms(self.place.context.seed, self.place.position, 0),
         }
     }
 
@@ -166,7 +169,15 @@ impl Arrival<'_, '_> {
         let position =
             better_position(record.position, new, |position| self.standing(record, position).claim);
         let standing = if position == new { self.place.standing } else { self.standing(record, position) };
-        renewed(record, position, &standing, self.parent.run, self.now)
+        self.promising(renewed(record, position, &standing, self.parent.run, self.now))
+    }
+
+    /// What changed may change what is promised, too (F31).
+    fn promising(&self, action: Action) -> Action {
+        let Action::Update(mut record) = action else { return action };
+        record.terms = self.subject.terms_of(&record);
+        record.owed = renewed_promise(&record);
+        Action::Update(record)
     }
 
     /// F24: who wins takes its own position along; positions from different seeds are never compared.
@@ -179,7 +190,7 @@ impl Arrival<'_, '_> {
         } else {
             touched(record, &queued, self.now)
         };
-        (Rule::F24, Some(owner.rule), action)
+        (Rule::F24, Some(owner.rule), self.promising(action))
     }
 
     /// F25.

@@ -4,6 +4,7 @@
 mod access;
 mod catalog;
 mod contest;
+mod contract;
 mod evaluation;
 mod examples;
 mod order;

@@ -1,6 +1,7 @@
 //! Worlds and tables written as text.
 
 use policy::catalog::{Catalog, Change};
+use policy::contract::Owed;
 use policy::model::{Collection, LastFetch, Limits, Position, Profile, Record, RobotsPolicy, Seed};
 use policy::scope::{Pattern, Scope, Within};
 use policy::time::{Span, Time};
@@ -65,6 +66,8 @@ pub(crate) fn record(seed: &str) -> Record {
         etag: None,
         last_modified: None,
         problem: None,
+        owed: Owed::First(day(0)),
+        terms: None,
     }
 }
 
