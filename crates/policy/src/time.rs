@@ -17,6 +17,10 @@ impl Time {
         Time(self.0.saturating_add(i64::try_from(span.0).unwrap_or(i64::MAX)))
     }
 
+    pub fn minus(self, span: Span) -> Time {
+        Time(self.0.saturating_sub(i64::try_from(span.0).unwrap_or(i64::MAX)))
+    }
+
     /// How long `self` is after `earlier`; zero when it is not after it.
     pub fn since(self, earlier: Time) -> Span {
         Span(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))

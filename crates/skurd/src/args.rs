@@ -32,7 +32,7 @@ pub(crate) use look::{
     BlacklistArgs, BlacklistCommand, BlacklistList, HostsArgs, QueueArgs, QueueCommand, StartArgs, StateArg,
     UrlArgs, WhyArgs,
 };
-pub(crate) use report::{ContractBy, PrintArgs, ReportArgs, ReportCommand};
+pub(crate) use report::{ContractBy, DomainsBy, PrintArgs, ReportArgs, ReportCommand, TimeStep};
 pub(crate) use serve::{ServeArgs, USUAL_LISTEN};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use things::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};

@@ -64,24 +64,44 @@ fn f31_the_contract_is_reported_by_profile_domain_and_hour() {
     let world = worked();
     let rows = world.json(&["report", "contract"]);
     let hourly = of(&rows, "profile", "hourly");
-    let (harvests, on_time) = (hourly["harvests"].as_u64().unwrap(), hourly["on_time"].as_u64().unwrap());
-    assert!(harvests > 100 && on_time < harvests, "{hourly}");
-    assert!((hourly["share_on_time"].as_f64().unwrap() - on_time as f64 / harvests as f64).abs() < 1e-9);
+    let count = |row: &Value, name: &str| row[name].as_u64().unwrap_or_else(|| panic!("{name} in {row}"));
+    let [promised, on_time, late, missed, overdue] =
+        ["promised", "on_time", "late", "missed", "overdue"].map(|name| count(hourly, name));
+    assert!(promised > 100 && late > 0 && on_time + late + missed <= promised, "{hourly}");
+    let decided = on_time + late + missed + overdue;
+    assert!((hourly["share_on_time"].as_f64().unwrap() - on_time as f64 / decided as f64).abs() < 1e-9);
     assert!(hourly["late_p99_s"].as_u64() >= hourly["late_p50_s"].as_u64());
-    assert_eq!(of(&rows, "profile", "greedy")["harvests"], 0, "also what never fell due");
+    assert!(count(hourly, "first") >= 4 && hourly["wait_p50_s"].is_u64(), "{hourly}");
+    let greedy = of(&rows, "profile", "greedy");
+    assert_eq!(
+        (&greedy["promised"], &greedy["share_on_time"]),
+        (&json!(0), &Value::Null),
+        "not 100 % of nothing"
+    );
+    let daily = of(&rows, "profile", "daily");
+    assert!(count(daily, "promised") >= 2, "{daily}");
     let queue = of(&rows, "collection", "news");
     assert_eq!(queue["kind"], "collection");
     assert!(
         queue["queued"].as_u64().unwrap() >= 4
             && queue["overdue"].is_u64()
             && queue["never_harvested"].is_u64()
+            && queue["blacklisted"] == 1
     );
     let by_domain = world.json(&["report", "contract", "--by", "domain"]);
-    assert!(of(&by_domain, "domain", "vg.no")["harvests"].as_u64().unwrap() > 50);
+    assert!(of(&by_domain, "domain", "vg.no")["promised"].as_u64().unwrap() > 50);
+    let down: Vec<_> = by_domain.iter().filter(|row| row["domain"] == "down.no").collect();
+    assert!(down.iter().all(|row| row["on_time"] == 0), "who never answered keeps nothing: {down:?}");
     assert!(world.json(&["report", "contract", "--by", "hour", "--since", "1d"]).len() < 30);
     let text = world.good(&["report", "contract"]);
-    assert!(text.starts_with("profile  harvests  on time  on time %  late p50 ≤"), "{text}");
-    assert!(text.contains("\nqueue now\ncollection  queued  never harvested  overdue\nnews "), "{text}");
+    assert!(
+        text.starts_with("profile  promised  on time  late  missed  overdue  on time %  late p50 ≤"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\nqueue now\ncollection  queued  never harvested  overdue  done  blacklisted\nnews "),
+        "{text}"
+    );
 }
 
 #[test]
@@ -107,6 +127,33 @@ fn f32_domains_are_reported_with_statuses_bytes_and_times() {
     assert!(rows[0]["requests"].as_u64() >= rows[1]["requests"].as_u64(), "the busiest first");
     assert_eq!(world.json(&["report", "domains", "--limit", "2"]).len(), 2);
     assert!(world.good(&["report", "domains"]).starts_with("domain "));
+}
+
+#[test]
+fn f32_the_same_by_time_and_by_both() {
+    let world = worked();
+    let sum = |rows: &[Value], name: &str| rows.iter().map(|row| row[name].as_u64().unwrap()).sum::<u64>();
+    let domains = world.json(&["report", "domains"]);
+    for (by, step, rows_max) in
+        [("time", "hour", 80), ("time", "day", 5), ("both", "hour", 320), ("both", "day", 20)]
+    {
+        let rows = world.json(&["report", "domains", "--by", by, "--step", step]);
+        assert!(rows.len() > 2 && rows.len() <= rows_max, "{by} {step}: {}", rows.len());
+        for name in
+            ["requests", "bytes", "new", "changed", "unchanged", "errors", "not_found", "error_answers"]
+        {
+            assert_eq!(sum(&rows, name), sum(&domains, name), "{name} by {by}, {step}");
+        }
+        let seconds = if step == "hour" { ":00:00Z" } else { "T00:00:00Z" };
+        assert!(rows.iter().all(|row| row["time"].as_str().unwrap().ends_with(seconds)), "{rows:?}");
+        assert_eq!(rows.iter().all(|row| row["domain"].is_string()), by == "both");
+    }
+    let nrk = of(&domains, "domain", "nrk.no");
+    let content =
+        nrk["new"].as_u64().unwrap() + nrk["changed"].as_u64().unwrap() + nrk["unchanged"].as_u64().unwrap();
+    assert_eq!(Some(content), nrk["statuses"]["200"].as_u64(), "a 503 is nothing new");
+    assert_eq!(nrk["error_answers"], nrk["statuses"]["503"]);
+    assert!(world.good(&["report", "domains", "--by", "both"]).starts_with("time "));
 }
 
 #[test]

@@ -197,7 +197,7 @@ impl Ask {
 
 /// The API over a frontier of this process.
 fn here(frontier: Frontier, dir: &Path) -> Router {
-    let live = Live::new(Arc::new(Figures::new(&frontier)), Arc::default());
+    let live = Live::new(Arc::new(Figures::default()), Arc::default());
     router(routes().with_state(App::new(Arc::new(frontier), dir.to_owned(), Arc::new(live))))
 }
 

@@ -214,7 +214,7 @@ fn simulated(wanted: &Simulation, length: Span) -> Answer<Output> {
     let grid = Grid::new(settings.start, length);
     let starts = drive::start_everything(&catalog);
     let plan = Plan { changes, web, length, starts, settings };
-    let mut ledger = Ledger::new(grid, &catalog, 0);
+    let mut ledger = Ledger::new(grid, 0);
     let forecast = pass(plan, &catalog, &mut ledger)?;
     if wanted.svg {
         let subtitle = picture::step_text(&grid);

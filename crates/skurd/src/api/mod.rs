@@ -47,7 +47,7 @@ pub(crate) use problem::{Answer, Problem};
 pub(crate) use queue::{Moved, QueueItem};
 pub(crate) use reports::{
     ContractItem, DomainItem, ErrorItem, FeasibilityItem, OverdueItem, ROWS_MAX as REPORT_ROWS_MAX, Timeline,
-    since as report_since,
+    contract_item, since as report_since,
 };
 pub(crate) use state::App;
 pub(crate) use things::{Deleted, Kind, ManySeeds, NewSeed, SeedsAdded, Switched, render, settings_of};

@@ -9,7 +9,9 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use frontier::is_content;
 use frontier::ports::Clock;
+use frontier::schema::UrlCounts;
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
@@ -19,6 +21,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::control::{PauseItem, paused};
+use super::reports::kind_word;
 use super::{Answer, App, Problem, Query};
 use crate::clock::SystemClock;
 use crate::serve::{Event, Sample};
@@ -49,10 +52,12 @@ struct Status {
     started: String,
     uptime_s: u64,
     figures: Sample,
-    /// Answers by status, since the start.
+    /// Answers by status, of all time.
     statuses: BTreeMap<String, u64>,
-    /// Harvests without an answer by reason, since the start.
+    /// Harvests without an answer by reason, of all time.
     errors: BTreeMap<&'static str, u64>,
+    /// URLs by state, by collection.
+    collections: BTreeMap<String, CollectionCounts>,
     /// What is left alone.
     paused: Vec<PauseItem>,
     archive: ArchiveStatus,
@@ -82,10 +87,28 @@ impl ArchiveStatus {
     }
 }
 
+/// URLs of a collection, and its captures.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct CollectionCounts {
+    /// Also those in flight.
+    queued: i64,
+    never_harvested: i64,
+    done: i64,
+    blacklisted: i64,
+    captures: i64,
+}
+
+impl From<UrlCounts> for CollectionCounts {
+    fn from(counts: UrlCounts) -> CollectionCounts {
+        let UrlCounts { queued, unharvested, done, blacklisted, captures } = counts;
+        CollectionCounts { queued, never_harvested: unharvested, done, blacklisted, captures }
+    }
+}
+
 /// Get the figures of now
 #[utoipa::path(get, path = "/api/v1/status", tag = "server", responses((status = 200, body = Status)))]
 async fn status(State(app): State<App>) -> Answer<axum::Json<Status>> {
-    let glance = app.live.figures.glance();
+    let traffic = app.frontier.totals().await?.traffic;
     let paused = paused(&app).await?;
     let everything = paused.iter().any(|item| matches!(item.target, super::control::Pausable::Everything {}));
     let state = match (app.live.is_stopping(), everything) {
@@ -99,8 +122,9 @@ async fn status(State(app): State<App>) -> Answer<axum::Json<Status>> {
         started: app.live.began.to_string(),
         uptime_s: SystemClock.now().since(app.live.began).0 / 1000,
         figures: app.live.now(),
-        statuses: glance.statuses.iter().map(|(status, count)| (status.to_string(), *count)).collect(),
-        errors: glance.errors,
+        statuses: traffic.statuses.iter().map(|(status, count)| (status.to_string(), *count)).collect(),
+        errors: traffic.errors.iter().map(|(kind, count)| (kind_word(*kind), *count)).collect(),
+        collections: app.frontier.url_counts().await?.into_iter().map(|(c, n)| (c, n.into())).collect(),
         paused,
         archive: ArchiveStatus::of(&app.live.archive),
     }))
@@ -184,19 +208,54 @@ async fn history(State(app): State<App>, Query(asked): Query<Asked>) -> axum::Js
 async fn metrics(State(app): State<App>) -> Answer<Response> {
     let mut out = Exposition(String::with_capacity(4096));
     let glance = app.live.figures.glance();
-    out.counter("skurd_harvests_total", "URLs harvested", glance.harvests);
-    out.counter("skurd_pages_total", "Answers with content", glance.pages);
-    out.counter("skurd_unchanged_total", "Answers that were as before", glance.unchanged);
-    out.counter("skurd_bytes_total", "Bytes received", glance.bytes);
-    out.counter("skurd_captures_total", "Captures archived", glance.captures);
-    out.counter("skurd_urls_added_total", "URLs found and queued", glance.added);
-    out.counter("skurd_harvests_timed_total", "Harvests that fell due", glance.timed);
-    out.counter("skurd_harvests_on_time_total", "Those that were on time", glance.on_time);
-    let statuses: Vec<_> = glance.statuses.iter().map(|(s, n)| (format!("status=\"{s}\""), *n)).collect();
-    out.labelled("skurd_answers_total", "Answers by status", &statuses);
-    let errors: Vec<_> = glance.errors.iter().map(|(e, n)| (format!("kind=\"{e}\""), *n)).collect();
-    out.labelled("skurd_no_answers_total", "Harvests without an answer by reason", &errors);
-    out.gauge("skurd_queued_urls", "URLs that wait", glance.queued);
+    let totals = app.frontier.totals().await?;
+    let urls = app.frontier.url_counts().await?;
+    let traffic = &totals.traffic;
+    let captures: i64 = urls.values().map(|counts| counts.captures).sum();
+    out.counter("skurd_harvests_total", "Requests for URLs, of all time", traffic.requests);
+    out.counter("skurd_pages_total", "Answers with content, of all time", traffic.answers(is_content));
+    out.counter("skurd_unchanged_total", "Answers that were as before, of all time", traffic.unchanged);
+    out.counter("skurd_bytes_total", "Bytes received, of all time", traffic.bytes);
+    out.counter("skurd_captures_total", "Captures archived, of all time", captures.max(0).unsigned_abs());
+    out.counter("skurd_urls_added_total", "URLs found and queued, since the start", glance.added);
+    let statuses: Vec<_> = traffic.statuses.iter().map(|(s, n)| (format!("status=\"{s}\""), *n)).collect();
+    out.labelled("skurd_answers_total", "Answers by status, of all time", "counter", &statuses);
+    let errors = traffic.errors.iter().map(|(e, n)| (format!("kind=\"{}\"", kind_word(*e)), *n));
+    let errors: Vec<_> = errors.collect();
+    out.labelled("skurd_no_answers_total", "Harvests without an answer by reason", "counter", &errors);
+    let promises = &totals.promises;
+    let outcomes = [("on_time", promises.on_time), ("late", promises.late), ("missed", promises.missed)];
+    let outcomes = outcomes.map(|(outcome, n)| (format!("outcome=\"{outcome}\""), n));
+    out.labelled(
+        "skurd_promises_total",
+        "Promised harvests that were settled, of all time",
+        "counter",
+        &outcomes,
+    );
+    out.gauge(
+        "skurd_promises_missed_day",
+        "Promised harvests of the last day that were missed",
+        glance.standing.missed,
+    );
+    out.gauge("skurd_promises_overdue", "Promised harvests that can only come late", glance.standing.overdue);
+    if let Some(share) = glance.standing.on_time {
+        out.head(
+            "skurd_promises_on_time_ratio",
+            "Of the promised harvests of the last day, those on time",
+            "gauge",
+        );
+        let _ = writeln!(out.0, "skurd_promises_on_time_ratio {share}");
+    }
+    let by_state = |pick: fn(&UrlCounts) -> i64| urls.values().map(pick).sum::<i64>().max(0).unsigned_abs();
+    out.gauge("skurd_queued_urls", "URLs that wait", by_state(|counts| counts.queued));
+    let states = urls.iter().flat_map(|(collection, counts)| {
+        let states = [("queued", counts.queued), ("done", counts.done), ("blacklisted", counts.blacklisted)];
+        states.map(|(state, count)| {
+            let label = format!("collection=\"{}\",state=\"{state}\"", label_text(collection));
+            (label, count.max(0).unsigned_abs())
+        })
+    });
+    out.labelled("skurd_urls", "URLs by collection and state", "gauge", &states.collect::<Vec<_>>());
     out.gauge("skurd_in_flight", "Fetches under way", glance.in_flight as u64);
     out.gauge("skurd_hosts", "Hosts asked since the start", glance.hosts as u64);
     out.gauge("skurd_pauses", "Things that are paused", app.frontier.paused().await?.len() as u64);
@@ -221,6 +280,11 @@ async fn metrics(State(app): State<App>) -> Answer<Response> {
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], out.0).into_response())
 }
 
+/// A name as the value of a label.
+fn label_text(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
 /// Prometheus' text format.
 struct Exposition(String);
 
@@ -239,8 +303,8 @@ impl Exposition {
         let _ = writeln!(self.0, "{name} {value}");
     }
 
-    fn labelled(&mut self, name: &str, help: &str, values: &[(String, u64)]) {
-        self.head(name, help, "counter");
+    fn labelled(&mut self, name: &str, help: &str, kind: &str, values: &[(String, u64)]) {
+        self.head(name, help, kind);
         for (label, value) in values {
             let _ = writeln!(self.0, "{name}{{{label}}} {value}");
         }

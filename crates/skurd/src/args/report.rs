@@ -11,10 +11,12 @@ use super::value::{self, DataDir};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReportCommand {
-    /// How late harvests were, and what is overdue now
+    /// Which promised harvests were kept, late or missed, and what is overdue now
     ///
-    /// Percentiles are upper bounds, exact to a power of two. A harvest counts as on time by `on_time` of the
-    /// settings. The plot shows the share on time over time.
+    /// Each due time that a profile's frequency sets is a promise. It is kept by the first answer at or after it, whatever its status; when
+    /// the next one falls due, it is missed. On time is what is no later than `on_time` of the settings. First harvests of new URLs are
+    /// promised by nobody: how long they waited is told apart. Percentiles are upper bounds, exact to a power of two. The plot shows the
+    /// share on time over time.
     #[command(
         after_help = "Examples:\n  skurd report contract\n  skurd report contract --since 1d --by domain --json
   skurd report contract --since 30d --plot contract.svg"
@@ -26,14 +28,23 @@ pub(crate) enum ReportCommand {
         #[arg(long, default_value = "profile")]
         by: ContractBy,
     },
-    /// Requests, statuses, bytes, what changed, errors and response times of each domain
+    /// Requests, statuses, bytes, what changed, errors and response times by domain, by time, or by both
     ///
-    /// The plot shows requests over time by kind of answer.
+    /// New, changed and unchanged are of answers with content (2xx or 304). The plot shows requests over time by kind of answer.
     #[command(
-        after_help = "Examples:\n  skurd report domains --limit 20\n  skurd report domains --since 1d --json
-  skurd report domains --plot domains.svg"
+        after_help = "Examples:\n  skurd report domains --limit 20\n  skurd report domains --since 1d --by both --step hour --json
+  skurd report domains --by time --since 30d\n  skurd report domains --plot domains.svg"
     )]
-    Domains(ReportArgs),
+    Domains {
+        #[command(flatten)]
+        report: ReportArgs,
+        /// What a row stands for
+        #[arg(long, default_value = "domain")]
+        by: DomainsBy,
+        /// How long a time a row stands for; by days if it goes back further than two of them
+        #[arg(long)]
+        step: Option<TimeStep>,
+    },
     /// Failed requests and error statuses by kind and domain
     ///
     /// The plot shows errors over time by kind.
@@ -42,8 +53,8 @@ pub(crate) enum ReportCommand {
     Errors(ReportArgs),
     /// Hosts that are asked for more than their politeness allows
     ///
-    /// Sets the harvests a day that frequencies add up to against those that delays leave room for. Reads the whole
-    /// queue. The plot shows the load of the most loaded hosts.
+    /// Sets the harvests a day that frequencies add up to against those that delays leave room for. The plot
+    /// shows the load of the most loaded hosts.
     #[command(
         after_help = "Examples:\n  skurd report feasibility\n  skurd report feasibility --limit 10 --json
   skurd report feasibility --plot feasibility.svg"
@@ -72,6 +83,55 @@ impl ContractBy {
             ContractBy::Domain => "domain",
             ContractBy::Hour => "hour",
         }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DomainsBy {
+    #[default]
+    Domain,
+    /// Of all domains together
+    Time,
+    /// Each domain at each time
+    Both,
+}
+
+impl DomainsBy {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            DomainsBy::Domain => "domain",
+            DomainsBy::Time => "time",
+            DomainsBy::Both => "both",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TimeStep {
+    Hour,
+    Day,
+}
+
+impl TimeStep {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            TimeStep::Hour => "hour",
+            TimeStep::Day => "day",
+        }
+    }
+
+    pub(crate) fn span(self) -> Span {
+        match self {
+            TimeStep::Hour => Span::hours(1),
+            TimeStep::Day => Span::days(1),
+        }
+    }
+
+    /// For a report that goes back so far.
+    pub(crate) fn usual(length: Span) -> TimeStep {
+        if length <= Span::days(2) { TimeStep::Hour } else { TimeStep::Day }
     }
 }
 

@@ -9,14 +9,14 @@ use serde_json::value::RawValue;
 
 use super::listing::Printer;
 use crate::api::{Ask, ContractItem, DomainItem, ErrorItem, FeasibilityItem, OverdueItem, Question};
-use crate::args::{ContractBy, DataDir, PrintArgs, ReportArgs, ReportCommand};
+use crate::args::{ContractBy, DataDir, DomainsBy, PrintArgs, ReportArgs, ReportCommand, TimeStep};
 use crate::config::print_duration;
 use crate::output::{Column, bytes_text, percent_text, rate_text};
 use crate::session::note;
 
 mod columns;
 
-use columns::{BY_DOMAIN, BY_HOUR, BY_PROFILE, DOMAINS, ERRORS, FEASIBILITY, NOW};
+use columns::{BY_DOMAIN, BY_HOUR, BY_PROFILE, DOMAINS, ERRORS, FEASIBILITY, NOW, TIMES};
 
 /// Rows of a report, as they came.
 #[derive(Deserialize)]
@@ -34,7 +34,7 @@ struct Rows {
 pub(crate) fn run(command: &ReportCommand) -> Result<()> {
     match command {
         ReportCommand::Contract { report, by } => contract(report, *by),
-        ReportCommand::Domains(report) => domains(report),
+        ReportCommand::Domains { report, by, step } => domains(report, *by, *step),
         ReportCommand::Errors(report) => errors(report),
         ReportCommand::Feasibility { data, print } => feasibility(data, print),
     }
@@ -108,30 +108,41 @@ fn contract(args: &ReportArgs, by: ContractBy) -> Result<()> {
 
 fn contract_cells(item: &ContractItem) -> Vec<String> {
     let name = item.profile.as_ref().or(item.domain.as_ref()).or(item.hour.as_ref());
-    let mut cells =
-        vec![name.cloned().unwrap_or_default(), item.harvests.to_string(), item.on_time.to_string()];
-    match item.harvests {
-        0 => cells.extend(["–"; 4].map(str::to_owned)),
-        _ => {
-            cells.push(percent_text(item.share_on_time));
-            let late = [item.late_p50_s, item.late_p95_s, item.late_p99_s];
-            cells.extend(late.map(|seconds| {
-                if seconds == 0 { "0s".to_owned() } else { Span::seconds(seconds).to_string() }
-            }));
-        }
-    }
+    let mut cells = vec![name.cloned().unwrap_or_default()];
+    let counts = [item.promised, item.on_time, item.late, item.missed, item.overdue];
+    cells.extend(counts.map(|count| count.to_string()));
+    cells.push(item.share_on_time.map_or("–".to_owned(), percent_text));
+    let spans = |some: bool, seconds: &[u64]| -> Vec<String> {
+        let text = |seconds: &u64| match (some, seconds) {
+            (false, _) => "–".to_owned(),
+            (true, 0) => "0s".to_owned(),
+            (true, seconds) => Span::seconds(*seconds).to_string(),
+        };
+        seconds.iter().map(text).collect()
+    };
+    cells.extend(spans(item.on_time + item.late > 0, &[item.late_p50_s, item.late_p95_s, item.late_p99_s]));
+    cells.push(item.first.to_string());
+    cells.extend(spans(item.first > 0, &[item.wait_p50_s, item.wait_p95_s]));
     cells
 }
 
 fn overdue_cells(item: &OverdueItem) -> Vec<String> {
-    let numbers = [item.queued, item.never_harvested, item.overdue].map(|number| number.to_string());
+    let numbers = [item.queued, item.never_harvested, item.overdue, item.done, item.blacklisted];
+    let numbers = numbers.map(|number| number.to_string());
     std::iter::once(item.collection.clone()).chain(numbers).collect()
 }
 
-fn domains(args: &ReportArgs) -> Result<()> {
-    let asked = Asked::new(&args.data, "reports/domains", Some(args.since), &args.print)?;
+fn domains(args: &ReportArgs, by: DomainsBy, step: Option<TimeStep>) -> Result<()> {
+    let mut asked = Asked::new(&args.data, "reports/domains", Some(args.since), &args.print)?;
+    asked.query.push(("by", by.as_str().to_owned()));
+    asked.query.extend(step.map(|step| ("step", step.as_str().to_owned())));
     let rows = asked.rows()?;
-    print(&rows, &DOMAINS, args.print.json, domain_cells)?;
+    let columns: &'static [Column] = match by {
+        DomainsBy::Domain => &DOMAINS[1..],
+        DomainsBy::Time => &TIMES,
+        DomainsBy::Both => &DOMAINS,
+    };
+    print(&rows, columns, args.print.json, domain_cells)?;
     if rows.items.is_empty() && !args.print.json {
         note(&format!("nothing was harvested since {}", rows.since.as_deref().unwrap_or_default()))?;
     }
@@ -143,9 +154,10 @@ fn domain_cells(item: &DomainItem) -> Vec<String> {
         let counts = item.statuses.iter().filter(|(status, _)| status.starts_with(class));
         counts.map(|(_, count)| count).sum::<u64>().to_string()
     };
-    let mut cells = vec![item.domain.clone(), item.requests.to_string()];
-    cells.extend(['2', '3', '4', '5'].map(of_class));
-    cells.push(item.errors.to_string());
+    let mut cells: Vec<String> = item.time.iter().chain(&item.domain).cloned().collect();
+    cells.push(item.requests.to_string());
+    cells.extend(['2', '3'].map(of_class));
+    cells.extend([item.not_found, item.error_answers, item.errors].map(|count| count.to_string()));
     cells.push(bytes_text(item.bytes));
     cells.extend([item.new, item.changed, item.unchanged].map(|count| count.to_string()));
     cells.extend([item.response_p50_ms, item.response_p95_ms].map(|span| Span(span).to_string()));

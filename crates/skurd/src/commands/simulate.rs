@@ -48,7 +48,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
     let heading = heading(args, &web);
     let plan = Plan { changes, web, length: args.length, starts: starts(args, &catalog)?, settings };
     let kept = if args.all { LINKS_SHOWN_ALL } else { LINKS_SHOWN };
-    let mut ledger = Ledger::new(grid, &catalog, if args.links && !args.json { kept } else { 0 });
+    let mut ledger = Ledger::new(grid, if args.links && !args.json { kept } else { 0 });
     let mut out = BufWriter::new(stdout().lock());
     let forecast = simulate(args, plan, &catalog, &mut ledger, &mut out)?;
     if let Some(path) = &args.svg {
@@ -141,7 +141,7 @@ fn show(
     writeln!(out)?;
     tables::write_hosts(out, ledger, args.all)?;
     writeln!(out)?;
-    tables::write_contract(out, ledger, forecast)?;
+    tables::write_contract(out, forecast)?;
     writeln!(out)?;
     tables::write_feasibility(out, &forecast.feasibility, args.all)?;
     if args.links {

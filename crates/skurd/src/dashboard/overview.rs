@@ -39,16 +39,17 @@ struct Status {
 
 #[derive(Debug, Deserialize)]
 struct Sample {
-    harvests: u64,
     harvests_per_second: f64,
-    bytes: u64,
     bytes_per_second: f64,
-    captures: u64,
+    total_harvests: u64,
+    total_bytes: u64,
+    total_captures: u64,
     hosts: usize,
     queued: u64,
-    queue_is_longer: bool,
     in_flight: usize,
-    on_time: f64,
+    on_time: Option<f64>,
+    missed: u64,
+    overdue: u64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -149,7 +150,6 @@ fn figures(now: &Sample, seconds: &[Sample]) -> Markup {
     let of = |pick: fn(&Sample) -> f64| seconds.iter().map(pick).collect::<Vec<f64>>();
     #[allow(clippy::cast_precision_loss, reason = "drawn, not counted with")]
     let queue = of(|sample| sample.queued as f64);
-    let longer = if now.queue_is_longer { "+" } else { "" };
     let tile = |name: &str, label: &str, value: String, below: Markup, drawing: Option<Markup>| {
         html! {
             div.tile {
@@ -163,15 +163,19 @@ fn figures(now: &Sample, seconds: &[Sample]) -> Markup {
     html! {
         section.tiles aria-label="Figures" {
             (tile("harvests_per_second", "Harvests a second", format!("{:.1}", now.harvests_per_second),
-                html! { span data-figure="harvests" { (number(now.harvests)) } " since the start" },
+                html! { span data-figure="total_harvests" { (number(now.total_harvests)) } " in all" },
                 Some(line("harvests_per_second", "Harvests a second over the last minutes", &of(|s| s.harvests_per_second), None))))
             (tile("bytes_per_second", "Bytes a second", bytes_text(whole(now.bytes_per_second)),
-                html! { span data-figure="bytes" { (bytes_text(now.bytes)) } " in " span data-figure="captures" { (number(now.captures)) } " captures" },
+                html! { span data-figure="total_bytes" { (bytes_text(now.total_bytes)) } " in all, " span data-figure="total_captures" { (number(now.total_captures)) } " captures" },
                 Some(line("bytes_per_second", "Bytes a second over the last minutes", &of(|s| s.bytes_per_second), None))))
-            (tile("queued", "Queue", format!("{}{longer}", number(now.queued)), html! { "URLs that wait" },
+            (tile("queued", "Queue", number(now.queued), html! { "URLs that wait" },
                 Some(line("queued", "URLs that wait over the last minutes", &queue, None))))
-            (tile("on_time", "On time", percent_text(now.on_time), html! { "of the harvests that fell due" },
-                Some(line("on_time", "Share on time over the last minutes", &of(|s| s.on_time), Some(1.0)))))
+            (tile("on_time", "On time", now.on_time.map_or("–".to_owned(), percent_text),
+                html! {
+                    "of the last day; " span data-figure="missed" { (number(now.missed)) } " missed, "
+                    span data-figure="overdue" { (number(now.overdue)) } " overdue"
+                },
+                Some(line("on_time", "Share of the last day on time, over the last minutes", &of(|s| s.on_time.unwrap_or(0.0)), Some(1.0)))))
             (tile("in_flight", "In flight", count(now.in_flight),
                 html! { span data-figure="hosts" { (count(now.hosts)) } " hosts asked" }, None))
         }
@@ -228,7 +232,7 @@ fn answers(status: &Status) -> Markup {
     html! {
         @if classes.iter().any(|(_, count)| *count > 0) {
             section aria-labelledby="answers" {
-                h2 #answers { "Answers since the start" }
+                h2 #answers { "Answers of all time" }
                 (parts("Answers by kind", &classes))
                 ul.legend {
                     @for ((class, count), word) in classes.iter().zip(words) {

@@ -10,18 +10,32 @@ use serde::Deserialize;
 use super::Site;
 use super::ask::href;
 use super::layout::{Frame, Section, Visit, badge, columns, command, empty, table, tabs};
-use super::text::{number, shown, span};
+use super::text::{number, shown, span, time};
 use crate::api::{Answer, ContractItem, DomainItem, ErrorItem, FeasibilityItem, OverdueItem};
 use crate::output::{bytes_text, percent_text, rate_text};
 
 const SPANS: [(&str, &str); 4] = [("A day", "1d"), ("A week", "7d"), ("A month", "30d"), ("A year", "365d")];
-const DOMAIN_COLUMNS: [&str; 13] = [
-    "Domain",
+const CONTRACT_COLUMNS: [&str; 13] = [
+    "Profile",
+    "#Promised",
+    "#On time",
+    "#Late",
+    "#Missed",
+    "#Overdue",
+    "#Share on time",
+    "#Late, median",
+    "#95 %",
+    "#99 %",
+    "#First harvests",
+    "#Waited, median",
+    "#95 %",
+];
+const DOMAIN_COLUMNS: [&str; 12] = [
     "#Requests",
     "#2xx",
     "#3xx",
-    "#4xx",
-    "#5xx",
+    "#Not found",
+    "#Errors",
     "#No answer",
     "#Bytes",
     "#New",
@@ -30,6 +44,8 @@ const DOMAIN_COLUMNS: [&str; 13] = [
     "#Median",
     "#95 %",
 ];
+/// What a row of the traffic stands for.
+const VIEWS: [(&str, &str); 3] = [("By domain", "domain"), ("By time", "time"), ("By both", "both")];
 /// Rows of each table.
 const ROWS: &str = "25";
 
@@ -52,7 +68,15 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Answer<Respo
         .collect();
     let pairs = [("since", since), ("limit", ROWS)];
     let contract: Report<ContractItem> = site.get("reports/contract", &pairs).await?;
-    let domains: Report<DomainItem> = site.get("reports/domains", &pairs).await?;
+    let view = VIEWS.iter().find(|(_, by)| Some(*by) == visit.asked("by")).map_or("domain", |(_, by)| by);
+    let views: Vec<(&str, String, bool)> = VIEWS
+        .iter()
+        .map(|(name, by)| {
+            (*name, format!("{}#domains", href("/reports", &[("since", since), ("by", by)])), *by == view)
+        })
+        .collect();
+    let domains: Report<DomainItem> =
+        site.get("reports/domains", &[("since", since), ("limit", ROWS), ("by", view)]).await?;
     let errors: Report<ErrorItem> = site.get("reports/errors", &pairs).await?;
     let load: Report<FeasibilityItem> = site.get("reports/feasibility", &pairs[1..]).await?;
     let own = drawn::drawings(&site.app, since).await?;
@@ -73,7 +97,8 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Answer<Respo
         section aria-labelledby="domains" {
             h2 #domains { "What went over the wire" }
             @if has_data { (site.drawing("domains", since).await?) (plot("Harvests by domain", &own.domains)) }
-            (domain_table(&domains.items))
+            (tabs("What a row stands for", &views))
+            (domain_table("What went over the wire", &domains.items))
             (more("domains", domains.more))
         }
         section aria-labelledby="errors" {
@@ -108,19 +133,19 @@ fn more(report: &str, more: usize) -> Markup {
 }
 
 fn contract_table(items: &[ContractItem]) -> Markup {
-    let late = |item: &ContractItem, seconds: u64| {
-        if item.harvests == 0 { "–".to_owned() } else { span(seconds * 1000) }
-    };
+    let of = |some: u64, seconds: u64| if some == 0 { "–".to_owned() } else { span(seconds * 1000) };
     table(
-        "On time by profile",
-        columns(&["Profile", "#Harvests", "#On time", "#Share", "#Median", "#95 %", "#99 %"]),
+        "Promises by profile",
+        columns(&CONTRACT_COLUMNS),
         html! {
             @for item in items {
                 tr {
                     th scope="row" { (shown(item.profile.as_deref().unwrap_or_default())) }
-                    td.num { (number(item.harvests)) } td.num { (number(item.on_time)) }
-                    td.num { @if item.harvests == 0 { "–" } @else { (percent_text(item.share_on_time)) } }
-                    @for seconds in [item.late_p50_s, item.late_p95_s, item.late_p99_s] { td.num { (late(item, seconds)) } }
+                    @for count in [item.promised, item.on_time, item.late, item.missed, item.overdue] { td.num { (number(count)) } }
+                    td.num { (item.share_on_time.map_or("–".to_owned(), percent_text)) }
+                    @for seconds in [item.late_p50_s, item.late_p95_s, item.late_p99_s] { td.num { (of(item.on_time + item.late, seconds)) } }
+                    td.num { (number(item.first)) }
+                    @for seconds in [item.wait_p50_s, item.wait_p95_s] { td.num { (of(item.first, seconds)) } }
                 }
             }
         },
@@ -130,12 +155,12 @@ fn contract_table(items: &[ContractItem]) -> Markup {
 fn queue_table(items: &[OverdueItem]) -> Markup {
     html! {
         @if !items.is_empty() {
-            h3 { "The queue now" }
-            (table("The queue now", columns(&["Collection", "#Queued", "#Never harvested", "#Overdue"]), html! {
+            h3 { "Collections now" }
+            (table("Collections now", columns(&["Collection", "#Queued", "#Never harvested", "#Overdue", "#Done", "#Blacklisted"]), html! {
                 @for item in items {
                     tr {
                         th scope="row" { (shown(&item.collection)) }
-                        @for count in [item.queued, item.never_harvested, item.overdue] { td.num { (number(count)) } }
+                        @for count in [item.queued, item.never_harvested, item.overdue, item.done, item.blacklisted] { td.num { (number(count)) } }
                     }
                 }
             }))
@@ -143,18 +168,26 @@ fn queue_table(items: &[OverdueItem]) -> Markup {
     }
 }
 
-fn domain_table(items: &[DomainItem]) -> Markup {
+/// Domains, times, or domains at times: what a row has of the two is said before the figures.
+fn domain_table(caption: &str, items: &[DomainItem]) -> Markup {
+    let first = items.first();
+    let has_time = first.is_some_and(|item| item.time.is_some());
+    let has_domain = first.is_some_and(|item| item.domain.is_some());
+    let names = has_time.then_some("Time").into_iter().chain(has_domain.then_some("Domain"));
+    let names: Vec<&str> = names.chain(DOMAIN_COLUMNS).collect();
     let class = |item: &DomainItem, first: char| {
         item.statuses.iter().filter(|(s, _)| s.starts_with(first)).map(|(_, n)| n).sum::<u64>()
     };
     html! {
         @if !items.is_empty() {
-            (table("Domains", columns(&DOMAIN_COLUMNS), html! {
+            (table(caption, columns(&names), html! {
                 @for item in items {
                     tr {
-                        th scope="row" { (shown(&item.domain)) }
+                        @if let Some(at) = &item.time { @if has_domain { td { (time(at)) } } @else { th scope="row" { (time(at)) } } }
+                        @if let Some(domain) = &item.domain { th scope="row" { (shown(domain)) } }
                         td.num { (number(item.requests)) }
-                        @for first in ['2', '3', '4', '5'] { td.num { (number(class(item, first))) } }
+                        @for first in ['2', '3'] { td.num { (number(class(item, first))) } }
+                        td.num { (number(item.not_found)) } td.num { (number(item.error_answers)) }
                         td.num { (number(item.errors)) } td.num { (bytes_text(item.bytes)) }
                         td.num { (number(item.new)) } td.num { (number(item.changed)) } td.num { (number(item.unchanged)) }
                         td.num { (span(item.response_p50_ms)) } td.num { (span(item.response_p95_ms)) }

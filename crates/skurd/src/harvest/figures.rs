@@ -1,9 +1,10 @@
 //! What a harvest has done so far, counted as it commits.
 
 use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
 
 use frontier::ports::Fetch;
-use frontier::schema::ErrorKind;
+use frontier::schema::{ErrorKind, UrlCounts};
 use frontier::{Frontier, Harvested};
 use parking_lot::Mutex;
 use policy::time::Span;
@@ -11,16 +12,33 @@ use policy::walk::Outcome;
 
 /// Hosts told apart; beyond it their number is a lower bound.
 const HOSTS_MAX: usize = 100_000;
-/// URLs counted at the start; beyond it the queue is told as "more than".
-const QUEUE_COUNT_MAX: usize = 1_000_000;
-const QUEUE_PAGE: usize = 10_000;
 /// Hosts without an answer that are named.
 const UNANSWERED_MAX: usize = 100;
+/// Between two looks at the counters of the store, and between two at the promises.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+const CONTRACT_EVERY: u32 = 10;
+/// Promises of this long are told in one figure.
+const CONTRACT_OVER: Span = Span::days(1);
 
 #[derive(Debug, Default)]
 pub(crate) struct Figures {
     counts: Mutex<Counts>,
-    on_time: Span,
+}
+
+/// What the counters of the store say: over restarts, and after whatever happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Standing {
+    /// URLs that wait, also those in flight.
+    pub(crate) queued: u64,
+    /// Of all time.
+    pub(crate) harvests: u64,
+    pub(crate) bytes: u64,
+    pub(crate) captures: u64,
+    /// F31, of the last day: share on time, none where nothing fell due; and what was missed.
+    pub(crate) on_time: Option<f64>,
+    pub(crate) missed: u64,
+    /// Promises that can only be kept late.
+    pub(crate) overdue: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -30,17 +48,12 @@ pub(crate) struct Counts {
     pub(crate) unchanged: u64,
     pub(crate) bytes: u64,
     pub(crate) captures: u64,
-    pub(crate) on_time: u64,
-    /// Harvests that fell due: all but those nobody could be asked about.
-    pub(crate) timed: u64,
     pub(crate) added: u64,
     pub(crate) statuses: BTreeMap<u16, u64>,
     pub(crate) errors: BTreeMap<&'static str, u64>,
     pub(crate) hosts: HashSet<String>,
     pub(crate) files: BTreeMap<String, u64>,
-    pub(crate) queued: i64,
-    /// There were more at the start than were counted.
-    pub(crate) queue_is_longer: bool,
+    pub(crate) standing: Standing,
     pub(crate) in_flight: usize,
     /// Ids of walks that were found to exist, and attempts at others.
     pub(crate) found: u64,
@@ -54,43 +67,48 @@ pub(crate) struct Counts {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Glance {
     pub(crate) harvests: u64,
-    pub(crate) pages: u64,
-    pub(crate) unchanged: u64,
     pub(crate) bytes: u64,
     pub(crate) captures: u64,
-    pub(crate) on_time: u64,
-    pub(crate) timed: u64,
     pub(crate) added: u64,
-    pub(crate) statuses: BTreeMap<u16, u64>,
-    pub(crate) errors: BTreeMap<&'static str, u64>,
     pub(crate) hosts: usize,
-    pub(crate) queued: u64,
-    pub(crate) queue_is_longer: bool,
+    pub(crate) standing: Standing,
     pub(crate) in_flight: usize,
 }
 
 impl Figures {
-    pub(crate) fn new(frontier: &Frontier) -> Figures {
-        let on_time = frontier.peek_catalog(|catalog| catalog.settings().on_time);
-        Figures { counts: Mutex::default(), on_time }
+    /// Reads the counters of the store, and with `promises` also what was promised.
+    pub(crate) async fn look(&self, frontier: &Frontier, promises: bool) -> store::Result<()> {
+        let urls = frontier.url_counts().await?;
+        let totals = frontier.totals().await?;
+        let sum =
+            |pick: fn(&UrlCounts) -> i64| u64::try_from(urls.values().map(pick).sum::<i64>()).unwrap_or(0);
+        let contract = match promises {
+            true => Some(frontier.contract_sum(frontier.now().minus(CONTRACT_OVER)).await?),
+            false => None,
+        };
+        let standing = &mut self.counts.lock().standing;
+        standing.queued = sum(|counts| counts.queued);
+        standing.captures = sum(|counts| counts.captures);
+        standing.harvests = totals.traffic.requests;
+        standing.bytes = totals.traffic.bytes;
+        if let Some(contract) = contract {
+            standing.on_time = contract.share_on_time();
+            standing.missed = contract.promises.missed;
+            standing.overdue = contract.overdue;
+        }
+        Ok(())
     }
 
-    /// How many URLs wait, up to a bound.
-    pub(crate) async fn count_queue(&self, frontier: &Frontier) -> store::Result<()> {
-        let (mut rest, mut all, mut queued) = (None, 0, 0);
+    /// Looks once a second; ends only with an error.
+    pub(crate) async fn keep_current(&self, frontier: &Frontier) -> store::Error {
+        let mut looks = 0u32;
         loop {
-            let (rows, next) = frontier.urls(None, rest, QUEUE_PAGE).await?;
-            all += rows.len();
-            queued += rows.iter().filter(|row| row.state == frontier::State::Queued).count();
-            rest = next;
-            if rest.is_none() || all >= QUEUE_COUNT_MAX {
-                break;
+            if let Err(error) = self.look(frontier, looks.is_multiple_of(CONTRACT_EVERY)).await {
+                return error;
             }
+            looks = looks.wrapping_add(1);
+            tokio::time::sleep(LOOK_EVERY).await;
         }
-        let mut counts = self.counts.lock();
-        counts.queued = i64::try_from(queued).unwrap_or(i64::MAX);
-        counts.queue_is_longer = rest.is_some();
-        Ok(())
     }
 
     pub(crate) fn now(&self) -> Counts {
@@ -101,18 +119,11 @@ impl Figures {
         let counts = self.counts.lock();
         Glance {
             harvests: counts.harvests,
-            pages: counts.pages,
-            unchanged: counts.unchanged,
             bytes: counts.bytes,
             captures: counts.captures,
-            on_time: counts.on_time,
-            timed: counts.timed,
             added: counts.added,
-            statuses: counts.statuses.clone(),
-            errors: counts.errors.clone(),
             hosts: counts.hosts.len(),
-            queued: counts.queued.max(0).unsigned_abs(),
-            queue_is_longer: counts.queue_is_longer,
+            standing: counts.standing,
             in_flight: counts.in_flight,
         }
     }
@@ -123,10 +134,8 @@ impl Figures {
         counts.harvests += 1;
         counts.captures += captures.len() as u64;
         counts.added += summary.added;
-        counts.queued += i64::try_from(summary.added).unwrap_or(i64::MAX);
-        // What a walk wants was never queued.
         match (&order.walk, report.existence) {
-            (None, _) => counts.queued -= i64::from(summary.next_due.is_none()),
+            (None, _) => {}
             (Some(_), Some(Outcome::Exists)) => counts.found += 1,
             (Some(_), _) => counts.missed += 1,
         }
@@ -150,10 +159,6 @@ impl Figures {
                     counts.unanswered.insert(order.host.clone(), why);
                 }
             }
-        }
-        if !matches!(report.result, Fetch::RobotsDenied { .. }) {
-            counts.timed += 1;
-            counts.on_time += u64::from(report.at.since(order.due) <= self.on_time);
         }
     }
 
@@ -179,13 +184,6 @@ impl Figures {
 
     pub(crate) fn was_stopped(&self) -> bool {
         self.counts.lock().stopped
-    }
-}
-
-impl Counts {
-    #[allow(clippy::cast_precision_loss, reason = "a share, shown with one decimal")]
-    pub(crate) fn on_time_share(&self) -> f64 {
-        if self.timed == 0 { 1.0 } else { self.on_time as f64 / self.timed as f64 }
     }
 }
 

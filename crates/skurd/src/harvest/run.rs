@@ -130,7 +130,7 @@ impl Harvest {
             }
             anyhow::Ok(())
         })?;
-        let figures = Arc::new(Figures::new(&frontier));
+        let figures = Arc::new(Figures::default());
         Ok(Harvest {
             figures,
             runtime,
@@ -197,11 +197,12 @@ impl Harvest {
         let stopped = stop.subscribe();
         let length = until.length;
         let ran = self.runtime.block_on(async {
-            figures.count_queue(&self.frontier).await?;
+            figures.look(&self.frontier, true).await?;
             tokio::select! {
                 ran = harvester.run(stopped) => ran.context("the harvest ended"),
                 error = stop_when_asked(stop, length, &figures) => Err(error),
                 ended = keep_current(&self.frontier) => Err(ended.context("the link index stopped")),
+                error = figures.keep_current(&self.frontier) => Err(error).context("the figures cannot be read"),
             }
         });
         let tally = ran?;
@@ -210,6 +211,7 @@ impl Harvest {
         if !interrupted {
             self.runtime.block_on(to_rest(&self.frontier))?;
         }
+        self.runtime.block_on(figures.look(&self.frontier, true))?;
         self.runtime.block_on(self.frontier.store().sync())?;
         self.archive.rest()?;
         Ok(Outcome { figures, tally, began, ended: SystemClock.now(), interrupted })

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::json;
 
+use super::figures::Standing;
 use super::run::Outcome;
 use crate::output::{bytes_text, percent_text};
 use crate::session::stdout;
@@ -26,8 +27,10 @@ pub(crate) fn summarise(outcome: &Outcome, data: &Path, as_json: bool) -> Result
             "errors": counts.errors,
             "hosts": counts.hosts.len(),
             "added": counts.added,
-            "queued": counts.queued.max(0),
-            "on_time": counts.on_time_share(),
+            "queued": counts.standing.queued,
+            "on_time": counts.standing.on_time,
+            "missed_promises": counts.standing.missed,
+            "overdue": counts.standing.overdue,
             "found": counts.found,
             "missed": counts.missed,
             "files": counts.files.keys().collect::<Vec<_>>(),
@@ -52,8 +55,15 @@ pub(crate) fn summarise(outcome: &Outcome, data: &Path, as_json: bool) -> Result
     let errors = counts.errors.iter().map(|(kind, n)| format!("{kind}: {n}")).collect();
     writeln!(out, "  no answer {}", listed(errors))?;
     writeln!(out, "  unchanged {}", counts.unchanged)?;
-    writeln!(out, "  on time   {}", percent_text(counts.on_time_share()))?;
-    writeln!(out, "  queue     {} URLs wait for their time or for another try", counts.queued.max(0))?;
+    let Standing { queued, on_time, missed, overdue, .. } = counts.standing;
+    if let Some(on_time) = on_time {
+        let on_time = percent_text(on_time);
+        writeln!(
+            out,
+            "  on time   {on_time} of what the last day was to bring, {missed} missed, {overdue} overdue"
+        )?;
+    }
+    writeln!(out, "  queue     {queued} URLs wait for their time or for another try")?;
     if counts.found + counts.missed > 0 {
         writeln!(out, "  walks     {} ids found, {} missed", counts.found, counts.missed)?;
     }

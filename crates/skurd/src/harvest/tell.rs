@@ -10,7 +10,7 @@ use policy::time::{Span, Time};
 use policy::walk::Outcome;
 use serde_json::{Value, json};
 
-use super::figures::{Counts, Figures, error_word};
+use super::figures::{Counts, Figures, Standing, error_word};
 use crate::clock::SystemClock;
 use crate::output::{bytes_text, percent_text, rate_text, time_json};
 
@@ -125,15 +125,15 @@ fn progress_text(counts: &Counts, before: &Counts, passed: Span) -> String {
         0 => String::new(),
         _ => format!(", {} ids found, {} missed", counts.found, counts.missed),
     };
+    let Standing { queued, on_time, overdue, .. } = counts.standing;
+    let on_time = on_time.map_or_else(String::new, |share| format!(", {} on time", percent_text(share)));
+    let overdue = if overdue > 0 { format!(", {overdue} overdue") } else { String::new() };
     format!(
-        "{} harvested, {}/s, {bytes}/s, {} hosts, {}{} queued, {} in flight, {} on time{walked}",
+        "{} harvested, {}/s, {bytes}/s, {} hosts, {queued} queued, {} in flight{on_time}{overdue}{walked}",
         counts.harvests,
         rate_text(per_second(counts.harvests, before.harvests, passed)),
         counts.hosts.len(),
-        if counts.queue_is_longer { "more than " } else { "" },
-        counts.queued.max(0),
         counts.in_flight,
-        percent_text(counts.on_time_share()),
     )
 }
 
@@ -146,9 +146,10 @@ fn progress_json(counts: &Counts, before: &Counts, passed: Span) -> Value {
         "bytes": counts.bytes,
         "bytes_per_second": per_second(counts.bytes, before.bytes, passed),
         "hosts": counts.hosts.len(),
-        "queued": counts.queued.max(0),
+        "queued": counts.standing.queued,
         "in_flight": counts.in_flight,
-        "on_time": counts.on_time_share(),
+        "on_time": counts.standing.on_time,
+        "overdue": counts.standing.overdue,
         "found": counts.found,
         "missed": counts.missed,
     })

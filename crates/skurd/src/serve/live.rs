@@ -66,18 +66,25 @@ pub(crate) struct Sample {
     pub(crate) time: String,
     /// Since this process began, as are `bytes`, `captures` and `hosts`.
     pub(crate) harvests: u64,
+    /// Of all time, as are the next two.
+    pub(crate) total_harvests: u64,
+    pub(crate) total_bytes: u64,
+    pub(crate) total_captures: u64,
     /// Since the sample before.
     pub(crate) harvests_per_second: f64,
     pub(crate) bytes: u64,
     pub(crate) bytes_per_second: f64,
     pub(crate) captures: u64,
     pub(crate) hosts: usize,
-    /// URLs that wait; a lower bound if `queue_is_longer`.
+    /// URLs that wait, also those in flight.
     pub(crate) queued: u64,
-    pub(crate) queue_is_longer: bool,
     pub(crate) in_flight: usize,
-    /// Share of the harvests since the sample before that were on time; of all if there were none.
-    pub(crate) on_time: f64,
+    /// Share on time of the harvests that the last day was to bring; none where there were none.
+    pub(crate) on_time: Option<f64>,
+    /// Of those, what was missed.
+    pub(crate) missed: u64,
+    /// What is due and can only come late.
+    pub(crate) overdue: u64,
 }
 
 impl Live {
@@ -192,11 +199,7 @@ fn sample(now: Time, glance: &Glance, before: Option<&(Time, Glance)>) -> Sample
         None => (Span::ZERO, None),
     };
     let per_second = |now: u64, old: Option<u64>| rate(now.saturating_sub(old.unwrap_or(now)), passed);
-    let timed = glance.timed - old.map_or(0, |old| old.timed);
-    let on_time = match timed {
-        0 => share(glance.on_time, glance.timed),
-        timed => share(glance.on_time - old.map_or(0, |old| old.on_time), timed),
-    };
+    let standing = glance.standing;
     Sample {
         time: now.to_string(),
         harvests: glance.harvests,
@@ -205,10 +208,14 @@ fn sample(now: Time, glance: &Glance, before: Option<&(Time, Glance)>) -> Sample
         bytes_per_second: per_second(glance.bytes, old.map(|old| old.bytes)),
         captures: glance.captures,
         hosts: glance.hosts,
-        queued: glance.queued,
-        queue_is_longer: glance.queue_is_longer,
+        total_harvests: standing.harvests,
+        total_bytes: standing.bytes,
+        total_captures: standing.captures,
+        queued: standing.queued,
         in_flight: glance.in_flight,
-        on_time,
+        on_time: standing.on_time,
+        missed: standing.missed,
+        overdue: standing.overdue,
     }
 }
 
@@ -217,30 +224,26 @@ fn rate(count: u64, passed: Span) -> f64 {
     if passed == Span::ZERO { 0.0 } else { count as f64 * 1000.0 / passed.0 as f64 }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "a share")]
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harvest::figures::Standing;
 
-    fn glance(harvests: u64, on_time: u64) -> Glance {
-        Glance { harvests, timed: harvests, on_time, bytes: harvests * 100, ..Glance::default() }
+    fn glance(harvests: u64, on_time: Option<f64>) -> Glance {
+        let standing = Standing { on_time, queued: 7, harvests: harvests + 1000, ..Standing::default() };
+        Glance { harvests, standing, bytes: harvests * 100, ..Glance::default() }
     }
 
     #[test]
     fn i4_samples_tell_rates_since_the_one_before_and_the_rings_are_bounded() {
         let mut rings = Rings::default();
-        let first = rings.take(Time(0), &glance(0, 0));
-        assert_eq!((first.harvests_per_second, first.on_time), (0.0, 1.0));
-        let second = rings.take(Time(2000), &glance(10, 5));
-        assert_eq!((second.harvests_per_second, second.bytes_per_second, second.on_time), (5.0, 500.0, 0.5));
-        let idle = rings.take(Time(3000), &glance(10, 5));
-        assert_eq!((idle.harvests_per_second, idle.on_time), (0.0, 0.5), "nothing new: as over all");
+        let first = rings.take(Time(0), &glance(0, None));
+        assert_eq!((first.harvests_per_second, first.on_time, first.queued), (0.0, None, 7));
+        let second = rings.take(Time(2000), &glance(10, Some(0.5)));
+        let rates = (second.harvests_per_second, second.bytes_per_second);
+        assert_eq!((rates, second.on_time, second.total_harvests), ((5.0, 500.0), Some(0.5), 1010));
         for tick in 3..200_000 {
-            rings.take(Time(tick * 1000), &glance(10, 5));
+            rings.take(Time(tick * 1000), &glance(10, None));
         }
         assert_eq!((rings.seconds.len(), rings.minutes.len()), (SECONDS_KEPT, MINUTES_KEPT));
     }

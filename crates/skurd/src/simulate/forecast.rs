@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
-use frontier::{FeasibilityRow, QueueRow, State};
+use frontier::{Contract, FeasibilityRow, QueueRow, State};
 use policy::catalog::Catalog;
+use policy::contract::Owed;
 use policy::model::Record;
 use policy::standing::Subject;
 use policy::time::Time;
@@ -41,12 +42,11 @@ impl UrlFact {
     }
 }
 
-/// F31: what is in the queue for a profile.
+/// What is in the queue for a profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waiting {
     pub(crate) queued: u64,
     pub(crate) never_harvested: u64,
-    pub(crate) overdue: u64,
 }
 
 #[derive(Debug)]
@@ -55,6 +55,8 @@ pub(crate) struct Forecast {
     /// In the order of collection and URL.
     pub(crate) urls: Vec<UrlFact>,
     pub(crate) waiting: BTreeMap<String, Waiting>,
+    /// F31 by profile, as the reports of a harvest have it.
+    pub(crate) contract: BTreeMap<String, Contract>,
     /// F33, the most loaded first.
     pub(crate) feasibility: Vec<FeasibilityRow>,
 }
@@ -70,6 +72,7 @@ impl Forecast {
             end: simulation.now(),
             urls: Vec::with_capacity(ledger.urls.len()),
             waiting: BTreeMap::new(),
+            contract: contract(simulation, catalog, ledger.grid.start).await?,
             feasibility: simulation.frontier.feasibility().await?,
         };
         let mut rest = None;
@@ -134,18 +137,31 @@ impl Forecast {
     /// Counts the URL for every profile that wants it harvested.
     fn wait_for(&mut self, catalog: &Catalog, collection: &str, url: &CrawlUrl, record: &Record) {
         let Some(entry) = catalog.seed(&record.seed) else { return };
-        let overdue = record.due.plus(catalog.settings().on_time) < self.end;
         for given in (Subject { catalog, collection, url }).verdicts(entry, record.position) {
             let profile = given.profile;
             let unfinished = profile.length.is_none_or(|length| record.cycles < length);
             if given.verdict.in_scope && profile.active && entry.seed.active && unfinished {
                 let waiting = self.waiting.entry(profile.name.clone()).or_default();
                 waiting.queued += 1;
-                waiting.never_harvested += u64::from(record.last.is_none());
-                waiting.overdue += u64::from(overdue);
+                waiting.never_harvested += u64::from(matches!(record.owed, Owed::First(_)));
             }
         }
     }
+}
+
+/// Also of profiles of which nothing fell due.
+async fn contract(
+    simulation: &Simulation,
+    catalog: &Catalog,
+    since: Time,
+) -> Result<BTreeMap<String, Contract>> {
+    let active = catalog.profiles().filter(|profile| profile.active);
+    let mut sums: BTreeMap<String, Contract> =
+        active.map(|profile| (profile.name.clone(), Contract::default())).collect();
+    for row in simulation.frontier.contract_by_hour(since).await? {
+        sums.entry(row.profile).or_default().merge(&row.contract);
+    }
+    Ok(sums)
 }
 
 fn never_waited(record: Option<&Record>, end: Time) -> bool {

@@ -8,10 +8,12 @@ use policy::time::Time;
 use serde_json::{Value, json};
 use sim::Harvest;
 
+use crate::api::contract_item;
+use crate::args::ContractBy;
 use crate::simulate::forecast::{Forecast, UrlFact};
 use crate::simulate::ledger::Ledger;
 use crate::simulate::load::lateness;
-use crate::simulate::tables::{harvest_of, on_time_share};
+use crate::simulate::tables::harvest_of;
 
 pub(crate) fn write_harvest(out: &mut impl Write, harvest: &Harvest) -> io::Result<()> {
     let mut line = json!({
@@ -79,7 +81,7 @@ pub(crate) fn write_summaries(
     seed: u64,
 ) -> io::Result<()> {
     write_hosts(out, ledger)?;
-    write_profiles(out, ledger, forecast)?;
+    write_profiles(out, forecast)?;
     write_feasibility(out, forecast)?;
     for fact in &forecast.urls {
         writeln!(out, "{}", url_line(fact))?;
@@ -118,24 +120,19 @@ fn write_hosts(out: &mut impl Write, ledger: &Ledger) -> io::Result<()> {
     Ok(())
 }
 
-fn write_profiles(out: &mut impl Write, ledger: &Ledger, forecast: &Forecast) -> io::Result<()> {
-    for (name, contract) in &ledger.profiles {
+/// As the report of a harvest has them.
+fn write_profiles(out: &mut impl Write, forecast: &Forecast) -> io::Result<()> {
+    for (name, contract) in &forecast.contract {
         let waiting = forecast.waiting.get(name).copied().unwrap_or_default();
-        let due = contract.harvests + waiting.overdue;
-        let line = json!({
+        let mut line = json!({
             "event": "profile",
-            "profile": name,
-            "due": due,
-            "harvests": contract.harvests,
-            "on_time": contract.on_time,
-            "on_time_share": on_time_share(contract.on_time, due),
-            "late_ms_p50": contract.late_ms.percentile(50),
-            "late_ms_p95": contract.late_ms.percentile(95),
-            "late_ms_p99": contract.late_ms.percentile(99),
             "queued": waiting.queued,
             "never_harvested": waiting.never_harvested,
-            "overdue": waiting.overdue,
         });
+        let item = json!(contract_item(ContractBy::Profile, name, contract));
+        if let (Some(line), Value::Object(item)) = (line.as_object_mut(), item) {
+            line.extend(item);
+        }
         writeln!(out, "{line}")?;
     }
     Ok(())

@@ -18,7 +18,6 @@ mod load;
 mod mark;
 pub(crate) mod picture;
 mod rows;
-mod spread;
 pub(crate) mod tables;
 mod text;
 pub(crate) mod timeline;

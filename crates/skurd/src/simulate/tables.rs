@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use frontier::{FeasibilityRow, LinkTrace};
+use frontier::{Contract, FeasibilityRow, LinkTrace};
 use policy::Rule;
 use policy::time::Span;
 
@@ -50,45 +50,46 @@ pub(crate) fn write_hosts(out: &mut impl Write, ledger: &Ledger, all: bool) -> i
     write_more(out, hosts.len().saturating_sub(shown), "hosts")
 }
 
-pub(crate) fn write_contract(out: &mut impl Write, ledger: &Ledger, forecast: &Forecast) -> io::Result<()> {
-    const COLUMNS: [Column; 9] = [
+pub(crate) fn write_contract(out: &mut impl Write, forecast: &Forecast) -> io::Result<()> {
+    const COLUMNS: [Column; 12] = [
         left("profile"),
-        right("due"),
+        right("promised"),
         right("on time"),
-        right("p50 late"),
-        right("p95"),
-        right("p99"),
+        right("late"),
+        right("missed"),
+        right("overdue"),
+        right("on time %"),
+        right("late p95 ≤"),
+        right("first"),
+        right("waited p95 ≤"),
         right("queued"),
         right("never"),
-        right("overdue"),
     ];
     writeln!(
         out,
-        "Contract forecast (never: queued and not harvested yet; overdue: still waiting at the end)\n"
+        "Contract forecast (first: harvests of new URLs, promised by nobody; never: queued and not harvested yet)\n"
     )?;
-    let row = |(name, contract): (&String, &crate::simulate::ledger::Contract)| {
+    let row = |(name, contract): (&String, &Contract)| {
         let waiting = forecast.waiting.get(name).copied().unwrap_or_default();
-        let late = |percent| Span(contract.late_ms.percentile(percent)).to_string();
+        let promises = &contract.promises;
+        let span = |some: u64, span: Span| if some == 0 { "–".to_owned() } else { span.to_string() };
         vec![
             name.clone(),
-            number(contract.harvests + waiting.overdue),
-            percent_text(on_time_share(contract.on_time, contract.harvests + waiting.overdue)),
-            late(50),
-            late(95),
-            late(99),
+            number(contract.promised()),
+            number(promises.on_time),
+            number(promises.late),
+            number(promises.missed),
+            number(contract.overdue),
+            contract.share_on_time().map_or("–".to_owned(), percent_text),
+            span(promises.on_time + promises.late, promises.late_percentile(0.95)),
+            number(promises.first),
+            span(promises.first, promises.wait_percentile(0.95)),
             number(waiting.queued),
             number(waiting.never_harvested),
-            number(waiting.overdue),
         ]
     };
-    let rows: Vec<Vec<String>> = ledger.profiles.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = forecast.contract.iter().map(row).collect();
     Table::new(&COLUMNS).page(out, &rows)
-}
-
-/// Of all harvests that fell due, 1 where none did.
-#[allow(clippy::cast_precision_loss, reason = "a share, shown with a few digits")]
-pub(crate) fn on_time_share(on_time: u64, due: u64) -> f64 {
-    if due == 0 { 1.0 } else { on_time as f64 / due as f64 }
 }
 
 /// F33: hosts of which more is asked than their politeness allows.

@@ -160,7 +160,8 @@ mod tests {
     }
 
     fn printed(urls: Vec<UrlFact>, width: usize, rows: usize) -> String {
-        let forecast = Forecast { end: Time(0), urls, waiting: Default::default(), feasibility: Vec::new() };
+        let (waiting, contract) = Default::default();
+        let forecast = Forecast { end: Time(0), urls, waiting, contract, feasibility: Vec::new() };
         let grid = Grid::new(Time(0), Span::days(30));
         let mut out = Vec::new();
         write(&mut out, &forecast, &grid, Look { width, colours: false }, rows).unwrap();

@@ -82,7 +82,7 @@ fn i4_metrics_are_in_the_form_of_prometheus() {
         } else if !line.starts_with("# HELP ") {
             let (name, value) = line.rsplit_once(' ').unwrap();
             assert_eq!(name.split('{').next().unwrap(), last, "{line}");
-            value.parse::<u64>().expect(line);
+            value.parse::<f64>().expect(line);
         }
     }
     for name in ["skurd_harvests_total", "skurd_answers_total{status=\"200\"}", "skurd_store_commits_total"] {

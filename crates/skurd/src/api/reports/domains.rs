@@ -1,31 +1,47 @@
-//! F32: what went over the wire, by domain.
+//! F32: what went over the wire, by domain, by time, or by both.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::response::Response;
-use frontier::DomainRow;
 use frontier::schema::Traffic;
-use policy::time::Time;
+use frontier::{DomainRow, is_not_found};
+use policy::contract::begin_of;
+use policy::time::{Span, Time};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
+use super::errors::word;
 use super::timeline::{Timeline, drawn};
-use super::{Asked, Format, Report, drawing, limit, rows, since};
+use super::{Format, Report, drawing, limit, rows, since};
 use crate::api::{Answer, App, Query};
+use crate::args::{DomainsBy, TimeStep};
 use crate::output::bytes_text;
 use crate::plot::{BAD, GOOD, GREY, NEUTRAL, Series, Shape, WARNING};
 
-/// What went over the wire to a domain. Percentiles are upper bounds, exact to a power of two.
+/// What went over the wire. Percentiles are upper bounds, exact to a power of two.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct DomainItem {
-    pub(crate) domain: String,
+    /// To which domain; none: to all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) domain: Option<String>,
+    /// The beginning of the hour or day; none: of all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub(crate) time: Option<String>,
     pub(crate) requests: u64,
     pub(crate) statuses: BTreeMap<String, u64>,
+    /// Answers 404 and 410.
+    pub(crate) not_found: u64,
+    /// Other answers 4xx and 5xx.
+    pub(crate) error_answers: u64,
     /// Harvests without an answer.
     pub(crate) errors: u64,
+    /// The same by kind.
+    pub(crate) errors_by_kind: BTreeMap<String, u64>,
     pub(crate) bytes: u64,
+    /// Of the answers with content (2xx or 304): what was not had before, is another than before, or the same.
     pub(crate) new: u64,
     pub(crate) changed: u64,
     pub(crate) unchanged: u64,
@@ -33,9 +49,31 @@ pub(crate) struct DomainItem {
     pub(crate) response_p95_ms: u64,
 }
 
-/// Report requests, statuses, bytes, what changed, errors and response times of each domain
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    /// How far back, like `1d`; `7d` if not given.
+    since: Option<String>,
+    /// What a row stands for: a domain, an hour or day, or one of a domain.
+    #[serde(default)]
+    #[param(inline)]
+    by: DomainsBy,
+    /// How long a time a row stands for; by days if the report goes back further than two of them.
+    #[param(inline)]
+    step: Option<TimeStep>,
+    /// How many rows at most; 1000 if not given.
+    #[param(minimum = 1, maximum = 100_000)]
+    limit: Option<usize>,
+    /// As rows, or drawn.
+    #[serde(default)]
+    #[param(inline)]
+    format: Format,
+}
+
+/// Report requests, statuses, bytes, what changed, errors and response times by domain, by time, or by both
 ///
-/// The drawing shows requests over time by kind of answer.
+/// Domains come with the busiest first, times in their order. The drawing shows requests over time by kind of answer.
 #[utoipa::path(
     get,
     path = "/api/v1/reports/domains",
@@ -48,13 +86,20 @@ pub(super) async fn report(State(app): State<App>, Query(asked): Query<Asked>) -
     let limit = limit(asked.limit)?;
     let (since, now) = since(&app, asked.since.as_deref())?;
     app.heavy(async move |app| {
-        let traffic = app.frontier.traffic(since).await?;
         if asked.format == Format::Svg {
-            return Ok(drawing(plot(&traffic, since, now)));
+            return Ok(drawing(plot(&app.frontier.traffic_by_hour(since).await?, since, now)));
         }
-        let mut sums: Vec<(&str, Traffic)> = by_domain(&traffic).into_iter().collect();
-        sums.sort_by_key(|(domain, sum)| (Reverse(sum.requests), *domain));
-        let items = sums.iter().map(|(domain, sum)| item(domain, sum)).collect();
+        let step = asked.step.unwrap_or_else(|| TimeStep::usual(now.since(since))).span();
+        let items = match asked.by {
+            DomainsBy::Time => by_time(&app.frontier.traffic_by_hour(since).await?, step),
+            DomainsBy::Domain => {
+                let traffic = app.frontier.traffic(since).await?;
+                let mut sums: Vec<(&str, Traffic)> = by_domain(&traffic).into_iter().collect();
+                sums.sort_by_key(|(domain, sum)| (Reverse(sum.requests), *domain));
+                sums.iter().map(|(domain, sum)| item(Some(domain), None, sum)).collect()
+            }
+            DomainsBy::Both => by_both(&app.frontier.traffic(since).await?, step),
+        };
         Ok(rows(&Report::<DomainItem>::new(since, items, limit)))
     })
     .await
@@ -68,12 +113,37 @@ pub(super) fn by_domain(rows: &[DomainRow]) -> BTreeMap<&str, Traffic> {
     sums
 }
 
-fn item(domain: &str, sum: &Traffic) -> DomainItem {
+fn by_time(hours: &BTreeMap<Time, Traffic>, step: Span) -> Vec<DomainItem> {
+    let mut sums: BTreeMap<Time, Traffic> = BTreeMap::new();
+    for (hour, traffic) in hours {
+        sums.entry(begin_of(*hour, step)).or_default().merge(traffic);
+    }
+    sums.iter().map(|(time, sum)| item(None, Some(*time), sum)).collect()
+}
+
+fn by_both(rows: &[DomainRow], step: Span) -> Vec<DomainItem> {
+    let mut requests: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut sums: BTreeMap<(&str, Time), Traffic> = BTreeMap::new();
+    for row in rows {
+        *requests.entry(&row.domain).or_default() += row.traffic.requests;
+        sums.entry((&row.domain, begin_of(row.hour, step))).or_default().merge(&row.traffic);
+    }
+    let mut sums: Vec<((&str, Time), Traffic)> = sums.into_iter().collect();
+    sums.sort_by_key(|((domain, time), _)| (Reverse(requests.get(domain)), *domain, *time));
+    sums.iter().map(|((domain, time), sum)| item(Some(domain), Some(*time), sum)).collect()
+}
+
+fn item(domain: Option<&str>, time: Option<Time>, sum: &Traffic) -> DomainItem {
+    let is_error = |status: u16| status >= 400 && !is_not_found(status);
     DomainItem {
-        domain: domain.to_owned(),
+        domain: domain.map(str::to_owned),
+        time: time.map(|time| time.to_string()),
         requests: sum.requests,
         statuses: sum.statuses.iter().map(|(status, count)| (status.to_string(), *count)).collect(),
-        errors: no_answers(sum),
+        not_found: sum.answers(is_not_found),
+        error_answers: sum.answers(is_error),
+        errors: sum.no_answers(),
+        errors_by_kind: sum.errors.iter().map(|(kind, count)| (word(*kind).to_owned(), *count)).collect(),
         bytes: sum.bytes,
         new: sum.new,
         changed: sum.changed,
@@ -84,19 +154,14 @@ fn item(domain: &str, sum: &Traffic) -> DomainItem {
 }
 
 fn of_class(sum: &Traffic, class: u16) -> u64 {
-    sum.statuses.iter().filter(|(status, _)| status / 100 == class).map(|(_, count)| count).sum()
+    sum.answers(|status| status / 100 == class)
 }
 
-/// Harvests without an answer, whatever kept it from coming.
-fn no_answers(sum: &Traffic) -> u64 {
-    sum.errors.iter().map(|(_, count)| count).sum()
-}
-
-fn plot(rows: &[DomainRow], since: Time, now: Time) -> String {
-    let timeline = Timeline::new(rows.iter().map(|row| row.hour), since, now);
+fn plot(hours: &BTreeMap<Time, Traffic>, since: Time, now: Time) -> String {
+    let timeline = Timeline::new(hours.keys().copied(), since, now);
     let mut slots: Vec<Traffic> = timeline.empty();
-    for row in rows {
-        slots[timeline.slot(row.hour)].merge(&row.traffic);
+    for (hour, traffic) in hours {
+        slots[timeline.slot(*hour)].merge(traffic);
     }
     let series = |name: &str, colour: &'static str, count: &dyn Fn(&Traffic) -> u64| Series {
         name: name.to_owned(),
@@ -108,10 +173,10 @@ fn plot(rows: &[DomainRow], since: Time, now: Time) -> String {
         series("3xx", NEUTRAL, &|sum| of_class(sum, 3)),
         series("4xx", WARNING, &|sum| of_class(sum, 4)),
         series("5xx", BAD, &|sum| of_class(sum, 5)),
-        series("no answer", GREY, &no_answers),
+        series("no answer", GREY, &Traffic::no_answers),
     ];
-    let requests: u64 = rows.iter().map(|row| row.traffic.requests).sum();
-    let bytes: u64 = rows.iter().map(|row| row.traffic.bytes).sum();
+    let requests: u64 = hours.values().map(|hour| hour.requests).sum();
+    let bytes: u64 = hours.values().map(|hour| hour.bytes).sum();
     let subtitle =
         format!("{requests} requests and {} since {since}, {}", bytes_text(bytes), timeline.per_step());
     timeline.plot("Requests by answer", subtitle, Shape::Stacked, series).to_svg()

@@ -70,7 +70,7 @@ fn kinds(sum: &Traffic) -> Vec<(String, u64)> {
     errors.chain(statuses.map(|(status, count)| (format!("http {status}"), *count))).collect()
 }
 
-fn word(kind: ErrorKind) -> &'static str {
+pub(crate) fn word(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Dns => "dns",
         ErrorKind::Connect => "connect",

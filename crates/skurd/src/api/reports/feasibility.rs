@@ -59,7 +59,7 @@ pub(super) struct Asked {
 
 /// Report the hosts that are asked for more than their politeness allows
 ///
-/// Sets the harvests a day that frequencies add up to against those that delays leave room for. Reads the whole queue.
+/// Sets the harvests a day that frequencies add up to against those that delays leave room for.
 #[utoipa::path(
     get,
     path = "/api/v1/reports/feasibility",

@@ -17,9 +17,10 @@ use utoipa_axum::routes;
 use super::{Answer, App, Problem};
 use crate::args::duration;
 
-pub(crate) use contract::{ContractItem, OverdueItem};
+pub(crate) use contract::{ContractItem, OverdueItem, item as contract_item};
 pub(crate) use domains::DomainItem;
 pub(crate) use errors::ErrorItem;
+pub(super) use errors::word as kind_word;
 pub(crate) use feasibility::FeasibilityItem;
 pub(crate) use timeline::Timeline;
 

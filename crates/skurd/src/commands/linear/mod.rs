@@ -53,7 +53,7 @@ fn walk(args: &WalkArgs) -> Result<()> {
         outputs.complete(&harvest.frontier).await?;
         anyhow::Ok(outputs)
     })?;
-    let figures = Arc::new(Figures::new(&harvest.frontier));
+    let figures = Arc::new(Figures::default());
     let names: Vec<String> = walks.iter().map(|(walk, _)| walk.name.clone()).collect();
     let (stop, _) = watch::channel(false);
     let json = args.harvest.json;

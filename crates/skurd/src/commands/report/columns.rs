@@ -2,32 +2,62 @@
 
 use crate::output::{Column, left, right};
 
-pub(super) const BY_PROFILE: [Column; 7] = contract("profile");
-pub(super) const BY_DOMAIN: [Column; 7] = contract("domain");
-pub(super) const BY_HOUR: [Column; 7] = contract("hour");
-pub(super) const NOW: [Column; 4] =
-    [left("collection"), right("queued"), right("never harvested"), right("overdue")];
+pub(super) const BY_PROFILE: [Column; 13] = contract("profile");
+pub(super) const BY_DOMAIN: [Column; 13] = contract("domain");
+pub(super) const BY_HOUR: [Column; 13] = contract("hour");
+pub(super) const NOW: [Column; 6] = [
+    left("collection"),
+    right("queued"),
+    right("never harvested"),
+    right("overdue"),
+    right("done"),
+    right("blacklisted"),
+];
 
-const fn contract(name: &'static str) -> [Column; 7] {
+const fn contract(name: &'static str) -> [Column; 13] {
     [
         left(name),
-        right("harvests"),
+        right("promised"),
         right("on time"),
+        right("late"),
+        right("missed"),
+        right("overdue"),
         right("on time %"),
         right("late p50 ≤"),
         right("p95 ≤"),
         right("p99 ≤"),
+        right("first"),
+        right("waited p50 ≤"),
+        right("p95 ≤"),
     ]
 }
 
-pub(super) const DOMAINS: [Column; 13] = [
+/// Without its time, of all times together.
+pub(super) const DOMAINS: [Column; 14] = [
+    left("time"),
     left("domain"),
     right("requests"),
     right("2xx"),
     right("3xx"),
-    right("4xx"),
-    right("5xx"),
+    right("not found"),
     right("errors"),
+    right("no answer"),
+    right("bytes"),
+    right("new"),
+    right("changed"),
+    right("unchanged"),
+    right("response p50 ≤"),
+    right("p95 ≤"),
+];
+
+pub(super) const TIMES: [Column; 13] = [
+    left("time"),
+    right("requests"),
+    right("2xx"),
+    right("3xx"),
+    right("not found"),
+    right("errors"),
+    right("no answer"),
     right("bytes"),
     right("new"),
     right("changed"),

@@ -30,9 +30,8 @@
   const written = {
     harvests_per_second: (figures) => figures.harvests_per_second.toFixed(1),
     bytes_per_second: (figures) => bytes(figures.bytes_per_second),
-    bytes: (figures) => bytes(figures.bytes),
-    on_time: (figures) => percent(figures.on_time),
-    queued: (figures) => grouped(figures.queued) + (figures.queue_is_longer ? "+" : ""),
+    total_bytes: (figures) => bytes(figures.total_bytes),
+    on_time: (figures) => (figures.on_time === null ? "\u2013" : percent(figures.on_time)),
   };
 
   const tell = (figures) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use frontier::schema::{Lateness, Traffic};
+use frontier::schema::{Promises, Traffic};
 use frontier::{ContractRow, DomainRow};
 use policy::time::Time;
 
@@ -20,7 +20,7 @@ pub(super) struct Drawings {
 pub(super) async fn drawings(app: &App, since: &str) -> Answer<Drawings> {
     let (since, now) = report_since(app, Some(since))?;
     app.heavy(async move |app| {
-        let contract = app.frontier.contract(since).await?;
+        let contract = app.frontier.contract_by_hour(since).await?;
         let traffic = app.frontier.traffic(since).await?;
         Ok(Drawings { lateness: lateness(&contract, since, now), domains: domains(&traffic, since, now) })
     })
@@ -29,13 +29,14 @@ pub(super) async fn drawings(app: &App, since: &str) -> Answer<Drawings> {
 
 fn lateness(rows: &[ContractRow], since: Time, now: Time) -> String {
     let timeline = Timeline::new(rows.iter().map(|row| row.hour), since, now);
-    let mut slots: Vec<Lateness> = timeline.empty();
+    let mut slots: Vec<Promises> = timeline.empty();
     for row in rows {
-        slots[timeline.slot(row.hour)].merge(&row.lateness);
+        slots[timeline.slot(row.hour)].merge(&row.contract.promises);
     }
     #[allow(clippy::cast_precision_loss, reason = "drawn, not counted with")]
-    let seconds =
-        |slot: &Lateness, share: f64| (slot.harvests > 0).then(|| slot.percentile(share).0 as f64 / 1000.0);
+    let seconds = |slot: &Promises, share: f64| {
+        (slot.on_time + slot.late > 0).then(|| slot.late_percentile(share).0 as f64 / 1000.0)
+    };
     let series = |name: &str, colour, share| Series {
         name: name.to_owned(),
         colour,
