@@ -297,7 +297,9 @@ mod tests {
             ("blacklist ends", BLACKLIST_ENDS.key((0, &name, &url))),
             ("cookies", COOKIES.key((&name, &host))),
             ("captures", CAPTURES.key((&name, surt_in_key(&surt), 0, 0))),
-            ("contract", CONTRACT.key((&name, 0, &host, 0))),
+            ("contract", CONTRACT.key((0, 0, &name, &host, 0))),
+            ("open promises", OPEN.key((0, 0, &name, 0, &host))),
+            ("demand", DEMAND.key((&host, &name, 0))),
             ("traffic", TRAFFIC.key((0, &host, 0))),
             // Seeds and walks may be named by their URLs.
             ("declared", DECLARED.key((0, &url))),
