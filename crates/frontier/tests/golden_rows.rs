@@ -282,7 +282,10 @@ fn samples() -> Vec<Sample> {
         Sample::of(&CONTRACT, &promises()),
         Sample::of(&HOURS, &traffic),
         Sample::of(&TOTALS, &Totals { traffic: traffic.clone(), promises: promises() }),
-        Sample::of(&URL_COUNTS, &UrlCounts { queued: 67, unharvested: 68, done: 69, blacklisted: 70, captures: 71 }),
+        Sample::of(
+            &URL_COUNTS,
+            &UrlCounts { queued: 67, unharvested: 68, done: 69, blacklisted: 70, captures: 71 },
+        ),
         Sample::of(&DEMAND, &72),
     ]);
     samples

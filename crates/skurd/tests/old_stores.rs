@@ -12,7 +12,12 @@ use serde_json::Value;
 use store::upgrade::FORMAT;
 
 /// What a store of an earlier format is not held to any more: command, field, and why.
-const CHANGED: &[(&str, &str, &str)] = &[("report contract", "overdue", "counted from now on")];
+const CHANGED: &[(&str, &str, &str)] = &[
+    ("report contract", "overdue", "counted from now on"),
+    ("report contract", "harvests", "promises are counted, not harvests"),
+    ("report contract", "on_time", "of promises, which were not counted"),
+    ("report contract", "share_on_time", "not 100 % of nothing"),
+];
 
 fn stores() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/stores")
