@@ -11,6 +11,7 @@ use store::table::KeyRange;
 use store::{Order, Result, Tx};
 
 use crate::Frontier;
+use crate::counts::Counted;
 use crate::ports::CaptureKey;
 use crate::schema::{ArchiveFile, CAPTURES, COUNTERS, Capture, FILES, surt_in_key};
 
@@ -69,12 +70,13 @@ impl Frontier {
         let adopt = self.store.transact_idempotent(|tx| async move {
             let mut row = FILES.lock(&tx, (file,)).await?.unwrap_or_default();
             let mut new = 0;
+            let mut counted = Counted::default();
             for (key, capture) in captures {
                 let place = (collection, surt_in_key(&key.surt), key.time.0, capture.offset);
                 match CAPTURES.lock(&tx, place).await? {
                     Some(stored) if stored.file == capture.file => continue,
                     Some(stored) => point_elsewhere(&tx, &stored.file).await?,
-                    None => {}
+                    None => counted.captured(collection, 1),
                 }
                 CAPTURES.put(&tx, place, capture)?;
                 new += 1;
@@ -84,6 +86,7 @@ impl Frontier {
             row.batch = row.batch.max(batch);
             row.captures += new;
             FILES.put(&tx, (file,), &row)?;
+            counted.write(&tx, 0).await?;
             Ok(new)
         });
         adopt.await
