@@ -168,7 +168,6 @@ impl Figures {
         let Harvested { captures, summary, .. } = harvested;
         counts.captures += captures.len() as u64;
         counts.added += summary.added;
-        counts.queued += i64::try_from(summary.added).unwrap_or(i64::MAX);
         if let Some((_, capture)) = captures.first() {
             *counts.files.entry(capture.file.clone()).or_default() += captures.len() as u64;
         }
