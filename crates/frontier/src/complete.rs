@@ -261,9 +261,7 @@ impl Desk<'_> {
             _ => Summary { captured: !captures.is_empty(), ..Summary::default() },
         };
         self.put_captures(order, captures)?;
-        if let Some(cookies) = &report.cookies {
-            COOKIES.put(self.tx, (&order.collection, &order.host), cookies)?;
-        }
+        self.update_cookies(order, report).await?;
         let on_time = self.catalog().settings().on_time;
         let mut counted = self.counted.lock();
         counted.captured(&order.collection, captures.len());
@@ -300,6 +298,23 @@ impl Desk<'_> {
         for (key, capture) in captures {
             let key = (order.collection.as_str(), surt_in_key(&key.surt), key.time.0, capture.offset);
             CAPTURES.put(self.tx, key, capture)?;
+        }
+        Ok(())
+    }
+
+    /// On the rows as they are now, whatever the fetcher knew of them: others may have set cookies of the same host or domain meanwhile.
+    async fn update_cookies(&self, order: &Order, report: &Report) -> Result<()> {
+        let names: BTreeSet<&str> = report.cookies.iter().map(|update| update.row.as_str()).collect();
+        for name in names {
+            let key = (order.collection.as_str(), name);
+            let mut row = COOKIES.get(self.tx, key).await?.unwrap_or_default();
+            let mut changes = false;
+            for update in report.cookies.iter().filter(|update| update.row == name) {
+                changes |= row.apply(&update.change, self.now);
+            }
+            if changes {
+                COOKIES.put(self.tx, key, &row)?;
+            }
         }
         Ok(())
     }

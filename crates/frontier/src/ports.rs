@@ -1,5 +1,6 @@
 //! How the frontier meets the world: a clock, a fetcher and an archive, and the words they share.
 
+use policy::cookies;
 use policy::evaluate::Plan;
 use policy::model::{LinkKind, Politeness, Position};
 use policy::time::{Span, Time};
@@ -74,8 +75,8 @@ pub struct Order {
     pub etag: Option<String>,
     pub last_modified: Option<String>,
     pub digest: Option<String>,
-    /// The host's cookies in this collection, as the fetcher wrote them last.
-    pub cookies: Option<Vec<u8>>,
+    /// The rows of cookies that the host reads in this collection, those that there are, by name.
+    pub cookies: Vec<(String, cookies::Row)>,
     /// The walk that wants it, instead of the queue.
     pub walk: Option<Box<WalkOrder>>,
 }
@@ -119,7 +120,8 @@ pub struct Report {
     /// From a 429 or 503.
     pub retry_after: Option<Span>,
     pub outlinks: Vec<Outlink>,
-    pub cookies: Option<Vec<u8>>,
+    /// What the answer changes of them.
+    pub cookies: Vec<cookies::Update>,
     /// What went wrong, in a sentence; also of an answer that was cut off.
     pub problem: Option<String>,
     /// What the answer to a walk's order says of the id; without an answer it is failed.
@@ -209,7 +211,7 @@ impl Report {
             crawl_delay: None,
             retry_after: None,
             outlinks: Vec::new(),
-            cookies: None,
+            cookies: Vec::new(),
             problem: None,
             existence: None,
             page: None,

@@ -9,6 +9,7 @@
 
 use std::sync::atomic::Ordering;
 
+use policy::cookies;
 use policy::evaluate::{Plan, Verdict, evaluate};
 use policy::model::Record;
 use policy::schedule::politeness_delay;
@@ -293,7 +294,11 @@ impl Desk<'_> {
         host.slots.taken.push(slot);
         host.walked = false;
         LEASES.put(self.tx, (until.0, lease), &(unit.to_string(), name.to_owned()))?;
-        let cookies = COOKIES.get(self.tx, (&collection, name)).await?;
+        let mut cookies = Vec::new();
+        for row in cookies::rows_for(name) {
+            let kept = COOKIES.get(self.tx, (&collection, row)).await?;
+            cookies.extend(kept.map(|kept| (row.to_owned(), kept)));
+        }
         Ok(Order {
             lease,
             unit: unit.to_string(),

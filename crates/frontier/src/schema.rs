@@ -11,7 +11,7 @@
 //! | `ARRIVALS` | host, stripe | never written, only locked: see [`crate::hosts`] |
 //! | `LEASES` | until, lease | the unit and host that are reserved |
 //! | `BLACKLIST`, `BLACKLIST_ENDS` | collection, url; until, collection, url | reason, since, until |
-//! | `COOKIES` | collection, host | as the fetcher wrote them |
+//! | `COOKIES` | collection, host or domain | the cookies that are kept there: see [`policy::cookies`] |
 //! | `CAPTURES` | collection, SURT key, time, offset | where it is archived (two spellings of a URL share a SURT key, and may share the moment); see [`surt_in_key`] |
 //! | `FILES` | archive file | whose it is, and up to which byte its records are committed: see [`crate::shelf`] |
 //! | `WALKS` | walk | where its heads stand, and what its run does |
@@ -26,6 +26,7 @@
 //! To change a row type, see [`store::table`]: the table gets a new version, and [`crate::format1`] says what older rows mean.
 
 use policy::catalog::Change;
+use policy::cookies;
 use policy::model::{BlacklistEntry, Record};
 use policy::time::{Span, Time};
 use policy::walk::{HeadRow, Resume, StretchRow};
@@ -47,7 +48,8 @@ pub const LEASES: Table<(i64, u64), (String, String)> = Table::new(0x17, "leases
 pub const BLACKLIST: Table<(String, String), BlacklistEntry> =
     Table::new(0x18, "blacklist").version(2, &[(1, format1::blacklist_entry)]);
 pub const BLACKLIST_ENDS: Table<(i64, String, String), ()> = Table::new(0x19, "blacklist ends");
-pub const COOKIES: Table<(String, String), Vec<u8>> = Table::new(0x1A, "cookies");
+pub const COOKIES: Table<(String, String), cookies::Row> =
+    Table::new(0x1A, "cookies").version(2, &[(1, format1::cookies)]);
 pub const CAPTURES: Table<(String, String, i64, u64), Capture> =
     Table::new(0x1B, "captures").version(2, &[(1, format1::capture)]);
 pub const TRAFFIC: Table<(i64, String, u32), Traffic> =

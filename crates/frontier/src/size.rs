@@ -4,6 +4,7 @@
 //! they share a transaction only while it has room for all of them. One that is too large alone keeps as many of its links as fit,
 //! as counted while they are written: what comes after the links has its own room.
 
+use policy::cookies::{ROW_BYTES_MAX, ROWS_MAX};
 use policy::model::Record;
 use policy::url::CrawlUrl;
 use store::{Error, Result};
@@ -36,7 +37,7 @@ pub(crate) fn weight(order: &Order, report: &Report) -> usize {
         Some(PageNow::Links(page)) => INDEXES * page.weight(),
         Some(PageNow::Gone) | None => 0,
     };
-    let cookies = report.cookies.as_ref().map_or(0, Vec::len);
+    let cookies = report.cookies.len().min(ROWS_MAX) * 2 * ROW_BYTES_MAX;
     HARVEST_BYTES + links + page + cookies
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use frontier::schema::*;
 use policy::catalog::Change;
 use policy::contract::{Owed, Terms};
+use policy::cookies;
 use policy::model::*;
 use policy::scope::{Pattern, Scope, Within};
 use policy::time::{Span, Time};
@@ -88,6 +89,21 @@ fn collection() -> Collection {
         warc_prefix: Some("P".into()),
         index: true,
     }
+}
+
+fn cookies() -> cookies::Row {
+    let cookie = cookies::Cookie {
+        name: "n".into(),
+        value: "v".into(),
+        domain: "d.test".into(),
+        host_only: true,
+        path: "/p".into(),
+        secure: true,
+        expires: Some(Time(1_000_020)),
+        created: Time(1_000_021),
+    };
+    let given = cookies::Given { name: "m".into(), value: "w".into(), path: "/q".into() };
+    cookies::Row { given: vec![given], cookies: vec![cookie] }
 }
 
 fn profile() -> Profile {
@@ -271,7 +287,7 @@ fn samples() -> Vec<Sample> {
         Sample::of(&ARRIVALS, &()),
         Sample::of(&LEASES, &("group:g".into(), "a.test".into())),
         Sample::of(&BLACKLIST_ENDS, &()),
-        Sample::of(&COOKIES, &vec![1, 2, 3]),
+        Sample::of(&COOKIES, &cookies()),
         Sample::of(&CAPTURES, &capture),
         Sample::of(&TRAFFIC, &traffic),
         Sample::of(&COUNTERS, &63),

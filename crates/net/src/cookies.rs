@@ -1,7 +1,7 @@
-//! The cookies of one collection on one host (A7, RFC 6265 with the public suffix list).
+//! The cookies of one request and its answer (A7, RFC 6265 with the public suffix list).
 //!
-//! A jar is loaded before the first request to a host, asked for a `Cookie` header before each, fed the `Set-Cookie` headers of each
-//! answer, and stored when it has changed. It serves a site, that is `x` and `www.x`, and tells the two apart as browsers do.
+//! A jar is made of the rows that the request's host reads (see [`policy::cookies`]), asked for a `Cookie` header, fed the `Set-Cookie`
+//! headers of the answer, and at the end gives the updates that are to be committed with it.
 //!
 //! Given cookies (a login) hold for the site with and without `www.`. A site may renew one: while a cookie of that name that it set
 //! itself would be sent, the given one stays at home. It cannot take one away: when the renewal expires or is deleted, as by a
@@ -16,79 +16,65 @@ mod set_cookie;
 use std::cmp::Reverse;
 use std::fmt;
 
+use policy::cookies::{Change, Cookie, Given, Row, Update, path_matches, row_of, rows_for};
 use policy::model::GivenCookie;
 use policy::time::Time;
-use policy::url::{CrawlUrl, Scheme, site_of};
-use serde::{Deserialize, Serialize};
+use policy::url::{CrawlUrl, site_of};
 
 pub use set_cookie::COOKIE_BYTES_MAX;
 use set_cookie::SetCookie;
 
-/// Cookies kept; the oldest goes first.
-pub const COOKIES_MAX: usize = 50;
-
 /// Longest `Cookie` header that is sent; what does not fit is left out. Servers refuse requests with more.
 pub const HEADER_BYTES_MAX: usize = 16 << 10;
 
-/// First byte of what is stored, so that a later layout is not mistaken for this one.
-const LAYOUT: u8 = 1;
-
-#[derive(Clone, Default)]
 pub struct Jar {
     given: Vec<Given>,
-    cookies: Vec<Cookie>,
-    next_order: u64,
-    changed: bool,
-}
-
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Given {
-    name: String,
-    value: String,
-    path: String,
-}
-
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Cookie {
-    name: String,
-    value: String,
-    /// A host name: only that host if `host_only`, else its subdomains too.
-    domain: String,
-    host_only: bool,
-    path: String,
-    secure: bool,
-    expires: Option<Time>,
-    /// Which was first.
-    order: u64,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    given: Vec<Given>,
-    cookies: Vec<Cookie>,
+    /// Those of the host, its own first, whether there is anything in them or not.
+    rows: Vec<(String, Row)>,
+    /// The host's own row does not say yet what is given: it has to as soon as anything is set.
+    untold: bool,
+    updates: Vec<Update>,
 }
 
 impl Jar {
-    /// What was stored for the host, and those of the given cookies that are for it. What cannot be read is forgotten.
-    pub fn load(stored: Option<&[u8]>, given: &[GivenCookie], host: &str) -> Jar {
-        let given: Vec<Given> = given.iter().filter(|one| is_for(one, host)).map(Given::from).collect();
-        let Some(mut stored) = stored.and_then(read) else {
-            return Jar { given, ..Jar::default() };
-        };
-        let is_new = |one: &&Given| !stored.given.contains(one);
-        let renamed: Vec<&str> = given.iter().filter(is_new).map(|one| one.name.as_str()).collect();
-        stored.cookies.retain(|cookie| !renamed.contains(&cookie.name.as_str()));
-        stored.cookies.truncate(COOKIES_MAX);
-        let next_order =
-            stored.cookies.iter().map(|cookie| cookie.order).max().map_or(0, |order| order.saturating_add(1));
-        let changed = stored.given != given;
-        Jar { given, cookies: stored.cookies, next_order, changed }
+    /// What is kept for a host, and those of the given cookies that are for it.
+    pub fn load(kept: &[(String, Row)], given: &[GivenCookie], host: &str, now: Time) -> Jar {
+        let given: Vec<Given> = given.iter().filter(|one| is_for(one, host)).map(as_given).collect();
+        let find = |name: &str| kept.iter().find(|(row, _)| row == name).map(|(_, row)| row.clone());
+        let rows: Vec<(String, Row)> = rows_for(host)
+            .into_iter()
+            .map(|name| (name.to_owned(), find(name).unwrap_or_default()))
+            .collect();
+        let before = rows.first().and_then(|(name, _)| find(name)).map(|row| row.given);
+        let mut jar = Jar { given, rows, untold: before.is_none(), updates: Vec::new() };
+        if let Some(before) = before.filter(|before| *before != jar.given) {
+            jar.given_anew(&before, now);
+        }
+        jar
+    }
+
+    /// The operator says something else than when the rows were written.
+    fn given_anew(&mut self, before: &[Given], now: Time) {
+        let is_new = |one: &&Given| !before.contains(one);
+        let names: Vec<String> = self.given.iter().filter(is_new).map(|one| one.name.clone()).collect();
+        self.change(0, Change::Give(self.given.clone()), now);
+        for at in 1..self.rows.len() {
+            for name in &names {
+                self.change(at, Change::Forget(name.clone()), now);
+            }
+        }
     }
 
     /// The value of the `Cookie` header for a request, if there is anything to send.
     pub fn header_for(&self, url: &CrawlUrl, now: Time) -> Option<String> {
-        let mut sent: Vec<&Cookie> = self.cookies.iter().filter(|cookie| cookie.is_for(url, now)).collect();
-        sent.sort_by_key(|cookie| (Reverse(cookie.path.len()), cookie.order));
+        let mut sent: Vec<&Cookie> = Vec::new();
+        // Of two that are the same, the one in the row it belongs to: rows once held all cookies that a host had set.
+        for (_, row) in self.rows.iter().rev() {
+            let fresh = row.cookies.iter().filter(|cookie| cookie.is_for(url, now));
+            let fresh: Vec<&Cookie> = fresh.filter(|new| !sent.iter().any(|old| old.is_same(new))).collect();
+            sent.extend(fresh);
+        }
+        sent.sort_by_key(|cookie| (Reverse(cookie.path.len()), cookie.created));
         let is_renewed = |given: &Given| sent.iter().any(|cookie| cookie.name == given.name);
         let given =
             self.given.iter().filter(|given| path_matches(url.path(), &given.path) && !is_renewed(given));
@@ -104,89 +90,50 @@ impl Jar {
     /// Takes in the `Set-Cookie` headers of an answer from this URL.
     pub fn take<'a>(&mut self, url: &CrawlUrl, set_cookie: impl Iterator<Item = &'a [u8]>, now: Time) {
         for header in set_cookie {
-            if let Some(cookie) = SetCookie::parse(header, now).and_then(|set| set.accepted_from(url)) {
-                self.put(cookie, now);
-            }
+            let cookie = SetCookie::parse(header, now).and_then(|set| set.accepted_from(url, now));
+            let Some(cookie) = cookie else { continue };
+            let row = row_of(&cookie.domain);
+            // None: a domain so deep below the registrable one that nobody reads its row.
+            let Some(at) = self.rows.iter().position(|(name, _)| name == row) else { continue };
+            self.change(at, Change::Set(cookie), now);
         }
     }
 
-    /// What to store, if it is something else than was loaded.
-    pub fn to_bytes(&self) -> Option<Vec<u8>> {
-        if !self.changed {
-            return None;
-        }
-        let stored = Stored { given: self.given.clone(), cookies: self.cookies.clone() };
-        postcard::to_extend(&stored, vec![LAYOUT]).ok()
+    /// What is to be committed.
+    pub fn into_updates(self) -> Vec<Update> {
+        self.updates
     }
 
-    /// Replaces the cookie of the same name, domain and path, keeping its age; one that has expired only takes away.
-    fn put(&mut self, mut cookie: Cookie, now: Time) {
-        let old = self.cookies.iter().position(|old| old.is_same(&cookie)).map(|at| self.cookies.remove(at));
-        if !cookie.is_live(now) {
-            self.changed |= old.is_some();
+    /// Keeps the change if it is one.
+    fn change(&mut self, at: usize, change: Change, now: Time) {
+        let Some((name, row)) = self.rows.get_mut(at) else { return };
+        if !row.apply(&change, now) {
             return;
         }
-        cookie.order = old.as_ref().map_or(self.next_order, |old| old.order);
-        self.changed |= old.is_none_or(|old| !old.is_hardly_renewed(&cookie, now));
-        self.next_order = self.next_order.saturating_add(1);
-        self.make_room(now);
-        self.cookies.push(cookie);
-    }
-
-    fn make_room(&mut self, now: Time) {
-        if self.cookies.len() < COOKIES_MAX {
-            return;
+        let update = Update { row: name.clone(), change };
+        if std::mem::take(&mut self.untold)
+            && let Some((own, _)) = self.rows.first()
+        {
+            let told = Change::Give(self.given.clone());
+            self.updates.push(Update { row: own.clone(), change: told });
         }
-        self.cookies.retain(|cookie| cookie.is_live(now));
-        while self.cookies.len() >= COOKIES_MAX {
-            let oldest = (0..self.cookies.len()).min_by_key(|at| self.cookies[*at].order);
-            oldest.map(|at| self.cookies.remove(at));
-        }
+        self.updates.push(update);
     }
 }
 
 /// Without the cookies themselves: they are as good as passwords, and logs are read by many.
 impl fmt::Debug for Jar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (given, cookies) = (self.given.len(), self.cookies.len());
-        f.debug_struct("Jar").field("given", &given).field("cookies", &cookies).finish_non_exhaustive()
+        f.debug_struct("Jar")
+            .field("given", &self.given.len())
+            .field("rows", &self.rows)
+            .finish_non_exhaustive()
     }
 }
 
-impl Cookie {
-    fn is_for(&self, url: &CrawlUrl, now: Time) -> bool {
-        let host = url.host();
-        (if self.host_only { host == self.domain } else { domain_matches(host, &self.domain) })
-            && path_matches(url.path(), &self.path)
-            && (!self.secure || url.scheme() == Scheme::Https)
-            && self.is_live(now)
-    }
-
-    fn is_live(&self, now: Time) -> bool {
-        self.expires.is_none_or(|expires| now < expires)
-    }
-
-    fn is_same(&self, other: &Cookie) -> bool {
-        (&self.name, &self.domain, self.host_only, &self.path)
-            == (&other.name, &other.domain, other.host_only, &other.path)
-    }
-
-    /// Nothing new but an expiry moved by less than a tenth of the time left: many sites do so with every page, and storing the jar
-    /// each time is not worth it.
-    fn is_hardly_renewed(&self, new: &Cookie, now: Time) -> bool {
-        let same_end = match (self.expires, new.expires) {
-            (Some(old), Some(new)) => old <= new && new.since(old).0 <= old.since(now).0 / 10,
-            (old, new) => old == new,
-        };
-        same_end && (&self.value, self.secure) == (&new.value, new.secure)
-    }
-}
-
-impl From<&GivenCookie> for Given {
-    fn from(given: &GivenCookie) -> Given {
-        let path = given.path.as_deref().filter(|path| path.starts_with('/')).unwrap_or("/");
-        Given { name: given.name.clone(), value: given.value.clone(), path: path.to_owned() }
-    }
+fn as_given(given: &GivenCookie) -> Given {
+    let path = given.path.as_deref().filter(|path| path.starts_with('/')).unwrap_or("/");
+    Given { name: given.name.clone(), value: given.value.clone(), path: path.to_owned() }
 }
 
 /// For this site, and nothing that would break the header.
@@ -194,14 +141,6 @@ fn is_for(given: &GivenCookie, host: &str) -> bool {
     let site = |host: &str| site_of(&host.to_ascii_lowercase()).to_owned();
     let sound = |text: &str| !text.contains(|c: char| c.is_control() || c == ';');
     site(&given.host) == site(host) && sound(&given.name) && sound(&given.value) && !given.name.is_empty()
-}
-
-fn read(bytes: &[u8]) -> Option<Stored> {
-    let (layout, rest) = bytes.split_first()?;
-    if *layout != LAYOUT {
-        return None;
-    }
-    postcard::from_bytes(rest).ok()
 }
 
 fn push(header: &mut String, name: &str, value: &str) {
@@ -214,19 +153,4 @@ fn push(header: &mut String, name: &str, value: &str) {
     header.push_str(name);
     header.push('=');
     header.push_str(value);
-}
-
-/// RFC 6265, 5.1.3.
-fn domain_matches(host: &str, domain: &str) -> bool {
-    if host == domain {
-        return true;
-    }
-    let below = host.strip_suffix(domain).is_some_and(|head| head.ends_with('.'));
-    below && !host.starts_with('[') && host.parse::<std::net::Ipv4Addr>().is_err()
-}
-
-/// RFC 6265, 5.1.4.
-fn path_matches(path: &str, cookie_path: &str) -> bool {
-    path.strip_prefix(cookie_path)
-        .is_some_and(|rest| rest.is_empty() || cookie_path.ends_with('/') || rest.starts_with('/'))
 }

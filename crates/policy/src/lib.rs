@@ -12,6 +12,7 @@
 
 pub mod catalog;
 pub mod contract;
+pub mod cookies;
 pub mod evaluate;
 pub mod model;
 pub mod outcome;

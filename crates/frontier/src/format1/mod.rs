@@ -10,6 +10,7 @@
 //! Format 1 was not always the same: fields were added at the end of rows without a word. Rows of those first days are told by the bytes they
 //! lack, and get them here.
 
+mod cookies;
 mod declared;
 
 use policy::contract::Owed;
@@ -20,6 +21,7 @@ use store::table::read;
 
 use crate::schema;
 
+pub(crate) use cookies::cookies;
 pub(crate) use declared::change;
 
 pub(crate) fn url_state(row: &[u8]) -> Option<schema::UrlState> {

@@ -1,9 +1,10 @@
 //! One `Set-Cookie` header (RFC 6265, 5.2 and 5.3).
 
+use policy::cookies::{Cookie, domain_matches};
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 
-use super::{Cookie, date, domain_matches};
+use super::date;
 
 /// Longest name and value together; a longer cookie is not taken.
 pub const COOKIE_BYTES_MAX: usize = 4096;
@@ -61,7 +62,7 @@ impl<'a> SetCookie<'a> {
     }
 
     /// The cookie, if this server may set it.
-    pub(super) fn accepted_from(self, url: &CrawlUrl) -> Option<Cookie> {
+    pub(super) fn accepted_from(self, url: &CrawlUrl, now: Time) -> Option<Cookie> {
         let (domain, host_only) = domain_for(self.domain, url.host())?;
         Some(Cookie {
             name: self.name.to_owned(),
@@ -71,7 +72,7 @@ impl<'a> SetCookie<'a> {
             path: self.path.unwrap_or_else(|| default_path(url.path())).to_owned(),
             secure: self.secure,
             expires: self.max_age_until.or(self.expires),
-            order: 0,
+            created: now,
         })
     }
 }

@@ -186,7 +186,7 @@ impl Fetcher for WireFetcher {
         }
         let crawl_delay = ruling.as_ref().and_then(|ruling| ruling.crawl_delay);
         let given = manner.collection.as_ref().map_or(&[][..], |collection| &collection.cookies);
-        let mut jar = Jar::load(order.cookies.as_deref(), given, &order.host);
+        let mut jar = Jar::load(&order.cookies, given, &order.host, SystemClock.now());
         let (fetched, original) = self.request(order, &manner, &jar).await;
         let exchange = match fetched.result {
             Ok(exchange) => exchange,
@@ -231,7 +231,7 @@ impl Fetcher for WireFetcher {
         report.crawl_delay = crawl_delay;
         report.retry_after = retry_after;
         report.outlinks = outlinks;
-        report.cookies = jar.to_bytes();
+        report.cookies = jar.into_updates();
         report.problem = done.problem;
         report.existence = done.existence;
         report.page = done.page;

@@ -77,3 +77,40 @@ fn a7_a_site_is_harvested_logged_in_and_logged_out_with_jars_kept_over_restarts(
     let of_open = world.json(&["captures", "--collection", "open", "http://club.test/"]);
     assert_eq!(of_open.len(), 2, "{of_open:?}");
 }
+
+/// One host sets cookies for itself and for its domain; a sibling is asked by another process.
+#[test]
+fn a7_a_cookie_of_the_domain_reaches_sibling_hosts_also_after_a_restart() {
+    let site = |ask: &crate::web::Ask| match (ask.path.as_str(), ask.url().contains("//one.")) {
+        ("/", true) => {
+            let headers = [
+                ("Content-Type", "text/html"),
+                ("Set-Cookie", "own=1; Path=/"),
+                ("Set-Cookie", "whole=1; Path=/; Domain=club.test"),
+                ("Set-Cookie", "other=1; Path=/; Domain=two.club.test"),
+            ];
+            Reply::of(200, &headers, "one".to_owned())
+        }
+        ("/", false) => Reply::of(200, &[("Content-Type", "text/html")], "two".to_owned()),
+        _ => Reply::not_found(),
+    };
+    let world = World::new(site);
+    let config = |host: &str| {
+        format!(
+            "settings: {{politeness: {{factor: 0, min: 0s, max: 0s}}}}\ncollections: [{{name: all}}]\n\
+             profiles: [{{name: once, collection: all, every: 1d, length: 1}}]\n\
+             seeds: [{{name: {host}, url: 'http://{host}.club.test/', profiles: [once]}}]\n"
+        )
+    };
+    for host in ["one", "two"] {
+        world.write(&format!("{host}.yaml"), &config(host));
+        world.crawl_json(&[&format!("{host}.yaml"), "--until-done"]);
+    }
+    world.check();
+    let cookies = |url: &str| -> Vec<String> {
+        let asked = world.web.seen().into_iter().filter(|seen| seen.ask.url() == url);
+        asked.map(|seen| seen.ask.header("cookie").unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(cookies("http://one.club.test/"), [""]);
+    assert_eq!(cookies("http://two.club.test/"), ["whole=1"]);
+}
