@@ -263,10 +263,7 @@ impl Desk<'_> {
         self.put_captures(order, captures)?;
         self.update_cookies(order, report).await?;
         let on_time = self.catalog().settings().on_time;
-        let mut counted = self.counted.lock();
-        counted.captured(&order.collection, captures.len());
-        counted.harvest(order, report, &summary, on_time);
-        drop(counted);
+        self.counted.lock().harvest(order, report, &summary, on_time);
         Ok(summary)
     }
 
@@ -299,6 +296,7 @@ impl Desk<'_> {
             let key = (order.collection.as_str(), surt_in_key(&key.surt), key.time.0, capture.offset);
             CAPTURES.put(self.tx, key, capture)?;
         }
+        self.counted.lock().captured(&order.collection, captures.len());
         Ok(())
     }
 
