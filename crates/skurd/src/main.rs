@@ -36,6 +36,10 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read our output has seen enough: that is no failure.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if error.is::<harvest::Stopped>() => {
+            eprintln!("{error}");
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             eprintln!("error: {error:#}");
             if error.is::<hint::Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }

@@ -1,8 +1,12 @@
 //! Starting, and pausing and going on.
 
 use axum::extract::State;
+use axum::http::StatusCode;
+use frontier::schema::{CAPTURES, HOSTS};
 use frontier::{Pause, Started, Target};
 use policy::catalog::Catalog;
+use policy::model::DeclaredWalk;
+use policy::url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -12,6 +16,7 @@ use super::queue::host_name;
 use super::{Answer, App, Json, Kind, Problem, walks};
 use crate::config::excerpt;
 use crate::hint::hinted;
+use crate::session;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -175,7 +180,7 @@ async fn list_pauses(State(app): State<App>) -> Answer<axum::Json<Vec<PauseItem>
     path = "/api/v1/pause",
     tag = "control",
     request_body = Pausable,
-    responses((status = 200, body = PauseChange), (status = 404, description = "There is no such collection or walk")),
+    responses((status = 200, body = PauseChange), (status = 404, description = "There is no such collection, host or walk")),
 )]
 async fn pause(State(app): State<App>, Json(what): Json<Pausable>) -> Answer<axum::Json<PauseChange>> {
     let changed = app.frontier.pause(&pause_of(&app, &what, true).await?).await?;
@@ -199,7 +204,13 @@ async fn pause_of(app: &App, what: &Pausable, must_be_there: bool) -> Answer<Pau
             }
             Pause::Collection(name.clone())
         }
-        Pausable::Host { name } => Pause::Host(policy::url::site_of(&host_name(name)?).to_owned()),
+        Pausable::Host { name } => {
+            let host = policy::url::site_of(&host_name(name)?).to_owned();
+            if must_be_there {
+                known_host(app, &host).await?;
+            }
+            Pause::Host(host)
+        }
         Pausable::Walk { name } => {
             if must_be_there {
                 walks::declared(app, name).await?;
@@ -207,6 +218,39 @@ async fn pause_of(app: &App, what: &Pausable, must_be_there: bool) -> Answer<Pau
             Pause::Walk(name.clone())
         }
     })
+}
+
+/// A host that is waited for, was harvested, or is declared: any other is probably misspelt.
+async fn known_host(app: &App, host: &str) -> Answer<()> {
+    let declared = app.look(|catalog| {
+        let of_walk = |walk: &DeclaredWalk| {
+            let url = walk.settings.template().url(walk.settings.start());
+            CrawlUrl::from_normal(url).is_ok_and(|url| url.site() == host)
+        };
+        catalog.group_of(host).is_some()
+            || catalog.host_overrides().any(|(own, _)| own == host)
+            || catalog.walks().any(of_walk)
+            || catalog.seeds().any(|entry| entry.url.site() == host)
+    });
+    let tx = app.frontier.store().begin().await?;
+    if declared.await? || HOSTS.get(&tx, (host,)).await?.is_some() {
+        return Ok(());
+    }
+    let key = net::surt::key(&format!("http://{host}/"));
+    let site = key.split(')').next().unwrap_or_default();
+    for collection in session::collections_with_captures(&app.frontier).await? {
+        let from = CAPTURES.range_from((collection.as_str(),), (collection.as_str(), site));
+        let first = CAPTURES.first(&tx, &from).await?;
+        let is_of_site =
+            |surt: &str| surt.strip_prefix(site).is_some_and(|rest| rest.starts_with([')', ':']));
+        if first.is_some_and(|((_, surt, ..), _)| is_of_site(&surt)) {
+            return Ok(());
+        }
+    }
+    let problem = Problem::new(StatusCode::NOT_FOUND, format!("host {} is not known", excerpt(host)));
+    Err(problem.hint(
+        "`skurd hosts` shows those that wait; a host of a seed, a walk or a host group can be paused too",
+    ))
 }
 
 pub(super) async fn paused(app: &App) -> Answer<Vec<PauseItem>> {

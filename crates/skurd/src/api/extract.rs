@@ -1,5 +1,7 @@
 //! What a request says, read strictly: a wrong path, query or body ends in a [`Problem`] that names the place.
 
+use std::time::Duration;
+
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
@@ -15,6 +17,9 @@ use crate::config::CONFIG_BYTES_MAX;
 pub(crate) const BODY_BYTES_MAX: usize = 1 << 20;
 /// The same for a whole config, of which few are taken in at once.
 pub(crate) const LARGE_BYTES_MAX: usize = 16 << 20;
+/// How long a body may take to come, once its head is there; a whole config has longer.
+const BODY_WITHIN: Duration = Duration::from_secs(10);
+const LARGE_WITHIN: Duration = Duration::from_secs(45);
 static LARGE_TURNS: Semaphore = Semaphore::const_new(2);
 
 /// A JSON body.
@@ -45,7 +50,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
             kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
         };
         expect_kind(request.headers(), is_json, "application/json")?;
-        let bytes = whole(request.into_body(), BODY_BYTES_MAX).await?;
+        let bytes = whole(request.into_body(), BODY_BYTES_MAX, BODY_WITHIN).await?;
         let mut reader = serde_json::Deserializer::from_slice(&bytes);
         let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| wrong_body(&error))?;
         reader.end().map_err(|error| Problem::bad_request(format!("the body is not JSON: {error}")))?;
@@ -58,7 +63,7 @@ impl<S: Send + Sync> FromRequest<S> for Text {
 
     async fn from_request(request: Request, _: &S) -> Result<Text, Problem> {
         expect_kind(request.headers(), is_yaml, "application/yaml")?;
-        Ok(Text(whole(request.into_body(), BODY_BYTES_MAX).await?))
+        Ok(Text(whole(request.into_body(), BODY_BYTES_MAX, BODY_WITHIN).await?))
     }
 }
 
@@ -72,7 +77,9 @@ impl<S: Send + Sync> FromRequest<S> for LargeText {
             None => LARGE_BYTES_MAX,
         };
         let turn = LARGE_TURNS.acquire().await.map_err(|error| Problem::internal(&error))?;
-        let bytes = whole(request.into_body(), most).await.map_err(|problem| match problem.status() {
+        let bytes = whole(request.into_body(), most, LARGE_WITHIN).await.map_err(|problem| match problem
+            .status()
+        {
             StatusCode::PAYLOAD_TOO_LARGE => config_too_large(),
             _ => problem,
         })?;
@@ -120,11 +127,20 @@ fn expect_kind(
     Err(problem.hint(format!("send the body with `Content-Type: {wanted}`")))
 }
 
-async fn whole(body: Body, most: usize) -> Result<Bytes, Problem> {
-    match Limited::new(body, most).collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(too_large(most)),
-        Err(_) => Err(Problem::bad_request("the body ended before it was complete")),
+/// A small body, within the time that is usual.
+pub(crate) async fn small(body: Body, most: usize) -> Result<Bytes, Problem> {
+    whole(body, most, BODY_WITHIN).await
+}
+
+async fn whole(body: Body, most: usize, within: Duration) -> Result<Bytes, Problem> {
+    match tokio::time::timeout(within, Limited::new(body, most).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(most)),
+        Ok(Err(_)) => Err(Problem::bad_request("the body ended before it was complete")),
+        Err(_) => {
+            let detail = format!("the body did not come within {} s", within.as_secs());
+            Err(Problem::new(StatusCode::REQUEST_TIMEOUT, detail))
+        }
     }
 }
 
@@ -162,4 +178,30 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
 /// A key as a JSON pointer writes it.
 pub(crate) fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::stream;
+
+    use super::*;
+
+    #[test]
+    fn i4_a_body_that_does_not_come_is_not_waited_for() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let first = || stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(b"ab"))]);
+        let (ends, never) = (
+            Body::from_stream(first()),
+            Body::from_stream(futures_util::StreamExt::chain(first(), stream::pending())),
+        );
+        let within = Duration::from_millis(20);
+        runtime.block_on(async {
+            assert_eq!(whole(ends, 10, within).await.unwrap(), "ab");
+            assert_eq!(whole(never, 10, within).await.unwrap_err().status(), StatusCode::REQUEST_TIMEOUT);
+            assert_eq!(
+                whole(Body::from("abc"), 2, within).await.unwrap_err().status(),
+                StatusCode::PAYLOAD_TOO_LARGE
+            );
+        });
+    }
 }

@@ -40,7 +40,7 @@ pub(crate) use blacklist::{Added, BlacklistItem, Lifted};
 pub(crate) use captures::CaptureItem;
 pub(crate) use config::{Applied, AppliedKind};
 pub(crate) use control::{Run, Start};
-pub(crate) use extract::{BODY_BYTES_MAX, Json, Path, Query, escaped};
+pub(crate) use extract::{BODY_BYTES_MAX, Json, Path, Query, escaped, small};
 pub(crate) use hosts::HostItem;
 pub(crate) use page::{LIMIT_MAX, Page, is_wrong_cursor};
 pub(crate) use problem::{Answer, Problem};

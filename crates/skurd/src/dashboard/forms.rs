@@ -9,7 +9,6 @@ use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use http_body_util::{BodyExt, Limited};
 use maud::{Markup, html};
 use parking_lot::Mutex;
 use subtle::ConstantTimeEq;
@@ -17,7 +16,7 @@ use url::form_urlencoded;
 
 use super::Site;
 use super::layout::Visit;
-use crate::api::Problem;
+use crate::api::{Problem, small};
 
 const FORM_BYTES_MAX: usize = 64 << 10;
 const FIELDS_MAX: usize = 32;
@@ -102,9 +101,7 @@ pub(super) async fn fields(request: Request) -> Result<Filled, Problem> {
             "this is for forms; scripts use /api/v1",
         ));
     }
-    let bytes = Limited::new(request.into_body(), FORM_BYTES_MAX).collect().await;
-    let bytes =
-        bytes.map_err(|_| Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "this form is too large"))?.to_bytes();
+    let bytes = small(request.into_body(), FORM_BYTES_MAX).await?;
     let pairs = form_urlencoded::parse(&bytes).take(FIELDS_MAX);
     Ok(Filled(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()))
 }

@@ -22,6 +22,7 @@ use tokio::sync::watch;
 
 use super::figures::Figures;
 use super::indexing::{keep_current, to_rest};
+use super::signals::Signals;
 use super::tell::Teller;
 use crate::args::{HarvestArgs, WarcArg};
 use crate::clock::SystemClock;
@@ -44,6 +45,7 @@ pub(crate) struct Harvest {
     workers: usize,
     json: bool,
     pub(crate) figures: Arc<Figures>,
+    signals: Signals,
 }
 
 /// When to end.
@@ -74,6 +76,7 @@ impl Harvest {
         // Before anything is made on disk.
         given.as_ref().map(|settings| identity(settings, args)).transpose()?;
         let runtime = Builder::new_multi_thread().enable_all().thread_name("skurd").build()?;
+        let signals = Signals::listen(&runtime)?;
         let dir = &args.data.dir;
         let store = data_dir::create(dir, Options::default()).map_err(|error| explain(dir, error))?;
         let seed = SystemClock.now().0.unsigned_abs() ^ (u64::from(std::process::id()) << 44);
@@ -97,12 +100,14 @@ impl Harvest {
             },
             workers: usize::from(args.workers),
         };
+        signals.check()?;
         let _inside = runtime.enter();
         let (fetcher, archive) = wire::open(&settings, &frontier)?;
         drop(_inside);
         runtime.block_on(async {
             // Before anything is changed: a store that is not what it was is to be put back as it is (A13).
             let examined = archive.examine(dir).await?;
+            signals.check()?;
             let taken_back = frontier.recover().await?;
             let mut changes = changes.to_vec();
             frontier
@@ -110,6 +115,7 @@ impl Harvest {
                 .await?
                 .map_err(|lost| hinted(lost.to_string(), Lost::HINT))?;
             frontier.declare(&changes).await?;
+            signals.check()?;
             let recovered = archive.recover(examined).await?;
             if taken_back > 0 || recovered.bytes_cut > 0 {
                 note(&format!(
@@ -133,6 +139,7 @@ impl Harvest {
         let figures = Arc::new(Figures::default());
         Ok(Harvest {
             figures,
+            signals,
             runtime,
             frontier,
             fetcher,
@@ -194,13 +201,14 @@ impl Harvest {
             idle_max: IDLE_MAX,
             end: End { idle_for: until.done.then_some(DONE_GRACE), max_harvests: until.max_urls },
         };
+        self.signals.begin();
         let stopped = stop.subscribe();
         let length = until.length;
         let ran = self.runtime.block_on(async {
             figures.look(&self.frontier, true).await?;
             tokio::select! {
                 ran = harvester.run(stopped) => ran.context("the harvest ended"),
-                error = stop_when_asked(stop, length, &figures) => Err(error),
+                error = stop_when_asked(&self.signals, stop, length, &figures) => Err(error),
                 ended = keep_current(&self.frontier) => Err(ended.context("the link index stopped")),
                 error = figures.keep_current(&self.frontier) => Err(error).context("the figures cannot be read"),
             }
@@ -242,6 +250,7 @@ fn identity(settings: &Settings, args: &HarvestArgs) -> Result<Identity> {
 
 /// Passes on a signal, or that the time is up; ends itself only at a second signal, with which the harvest is dropped as it is.
 async fn stop_when_asked(
+    signals: &Signals,
     stop: watch::Sender<bool>,
     length: Option<Span>,
     figures: &Figures,
@@ -254,30 +263,13 @@ async fn stop_when_asked(
     };
     tokio::select! {
         () = time_is_up => {}
-        asked = signal() => match asked {
-            Ok(()) => {
-                figures.stop();
-                let _ = note("stopping: what is under way comes home first; once more to stop at once");
-            }
-            Err(error) => return error.into(),
+        () = signals.asked(1) => {
+            figures.stop();
+            let _ = note("stopping: what is under way comes home first; once more to stop at once");
         }
     }
     // The harvest may have ended by itself just now.
     let _ = stop.send(true);
-    match signal().await {
-        Ok(()) => {
-            anyhow::anyhow!("stopped at once; the same command takes back what was under way and goes on")
-        }
-        Err(error) => error.into(),
-    }
-}
-
-/// Ctrl-C, or what a service manager sends.
-pub(crate) async fn signal() -> std::io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        asked = tokio::signal::ctrl_c() => asked,
-        _ = terminate.recv() => Ok(()),
-    }
+    signals.asked(2).await;
+    anyhow::anyhow!("stopped at once; the same command takes back what was under way and goes on")
 }

@@ -79,9 +79,14 @@ impl Guard {
         format!("{}; Max-Age=0", set_cookie("", headers))
     }
 
+    /// Whether a request showed that it may ask.
+    pub(super) fn knows(&self, headers: &HeaderMap) -> bool {
+        self.caller(headers).is_ok()
+    }
+
     fn check(&self, request: &Request) -> Result<(), Problem> {
         let path = request.uri().path();
-        if OPEN_PATHS.contains(&path) || path.starts_with(ASSETS) {
+        if is_watched(path) || path.starts_with(ASSETS) {
             return Ok(());
         }
         let headers = request.headers();
@@ -120,6 +125,11 @@ impl Guard {
             }
         }
     }
+}
+
+/// Asked by those who watch over the process, who need nothing for it.
+pub(super) fn is_watched(path: &str) -> bool {
+    OPEN_PATHS.contains(&path)
 }
 
 pub(crate) async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {

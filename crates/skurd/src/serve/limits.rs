@@ -1,4 +1,7 @@
 //! What every request is bounded by: how many run at once, for how long, and that none takes the server down.
+//!
+//! Who has not shown that they may ask shares a few turns with others like them, so that however many knock, and however slowly, those who may ask
+//! find theirs free. Whoever watches over the process needs none: a server that is busy is alive.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,18 +10,43 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 
+use super::guard::{Guard, is_watched};
 use crate::api::Problem;
 
-/// Requests answered at the same time.
-pub(crate) const REQUESTS_MAX: usize = 128;
+/// Requests answered at the same time, and those among strangers.
+const REQUESTS_MAX: usize = 128;
+const STRANGERS_MAX: usize = 16;
 /// The longest a request may take until its answer begins.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 
+/// Who may be answered.
+pub(crate) struct Turns {
+    guard: Arc<Guard>,
+    known: Arc<Semaphore>,
+    strangers: Arc<Semaphore>,
+}
+
+impl Turns {
+    pub(crate) fn new(guard: Arc<Guard>) -> Turns {
+        let turns = |number| Arc::new(Semaphore::new(number));
+        Turns { guard, known: turns(REQUESTS_MAX), strangers: turns(STRANGERS_MAX) }
+    }
+
+    /// A turn, if one is free; none is needed where `Ok(None)`.
+    fn take(&self, request: &Request) -> Result<Option<OwnedSemaphorePermit>, TryAcquireError> {
+        if is_watched(request.uri().path()) {
+            return Ok(None);
+        }
+        let turns = if self.guard.knows(request.headers()) { &self.known } else { &self.strangers };
+        Arc::clone(turns).try_acquire_owned().map(Some)
+    }
+}
+
 /// Runs the request in a task of its own: what panics there is an answer too, and nothing else ends with it.
-pub(crate) async fn bounded(State(turns): State<Arc<Semaphore>>, request: Request, next: Next) -> Response {
-    let Ok(turn) = Arc::clone(&turns).try_acquire_owned() else {
+pub(crate) async fn bounded(State(turns): State<Arc<Turns>>, request: Request, next: Next) -> Response {
+    let Ok(turn) = turns.take(&request) else {
         return Problem::unavailable("too many requests at once").into_response();
     };
     let task = tokio::spawn(async move {

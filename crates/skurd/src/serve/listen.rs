@@ -16,7 +16,7 @@ const CONNECTIONS_MAX: usize = 2048;
 const HEAD_BYTES_MAX: usize = 32 << 10;
 const HEADERS_MAX: usize = 64;
 /// How long a head may take, and how long an idle connection stays.
-const HEAD_WITHIN: Duration = Duration::from_secs(20);
+const HEAD_WITHIN: Duration = Duration::from_secs(10);
 /// How long a client may leave unread what was sent.
 const UNREAD_MS_MAX: u32 = 30_000;
 /// How long the answers under way have when the server stops.

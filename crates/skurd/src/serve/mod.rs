@@ -21,7 +21,7 @@ use anyhow::Result;
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::api::{self, App};
@@ -85,7 +85,7 @@ impl Server {
 /// All routes, behind what every request has to pass. Pages for people are merged in here too.
 fn entrance(app: App, guard: Guard) -> Result<Router> {
     let guard = Arc::new(guard);
-    let turns = Arc::new(Semaphore::new(limits::REQUESTS_MAX));
+    let turns = Arc::new(limits::Turns::new(Arc::clone(&guard)));
     let site = Site::new(app.clone(), Arc::clone(&guard))?;
     let routes = api::routes().with_state(app).merge(guard::routes(Arc::clone(&guard)));
     let router = api::router(routes)

@@ -1,7 +1,7 @@
-//! Ctrl-C: a clean end, and the same command goes on.
+//! Ctrl-C, and what service managers and terminals send: a clean end, and the same command goes on.
 
 use crate::reply::Reply;
-use crate::world::World;
+use crate::world::{Run, World};
 
 const PAGES: usize = 300;
 
@@ -53,4 +53,79 @@ seeds: [{url: 'http://a.test/0', profiles: [p]}, {url: 'http://b.test/0', profil
         }
     }
     world.check();
+}
+
+/// Pages without an end.
+fn endless() -> World {
+    World::new(|ask| match ask.path[1..].parse::<usize>() {
+        Ok(number) => Reply::html(format!("<a href='/{}'>next</a>", number + 1)),
+        _ if ask.path == "/robots.txt" => Reply::text(""),
+        _ => Reply::not_found(),
+    })
+}
+
+#[test]
+fn i1_f7_every_signal_ends_cleanly() {
+    let world = endless();
+    for (round, signal) in ["-HUP", "-TERM", "-INT"].into_iter().enumerate() {
+        let run = world.start(&["http://a.test/0", "--delay", "0s"]);
+        world.web.wait_for((round + 1) * 20);
+        run.signal(signal);
+        let told = run.end();
+        assert_eq!(told.code, Some(0), "{signal}: {told:?}");
+        assert!(
+            told.err.contains("stopping") && told.out.contains("URLs harvested in"),
+            "{signal}: {told:?}"
+        );
+        assert_eq!(world.json(&["queue", "--state", "in-flight"]).len(), 0, "{signal}");
+        world.check();
+    }
+}
+
+/// Who begins it so wants it to outlive its terminal.
+#[test]
+fn i1_a_signal_that_was_ignored_from_the_start_stays_so() {
+    let world = endless();
+    let way = world.way();
+    let skurd = format!(
+        "trap '' HUP; exec {} crawl http://a.test/0 --delay 0s {}",
+        env!("CARGO_BIN_EXE_skurd"),
+        way.map(|word| format!("'{word}'")).join(" ")
+    );
+    let run = Run::of("sh", world.dir.path(), &["-c", &skurd]);
+    world.web.wait_for(20);
+    run.signal("-HUP");
+    world.web.wait_for(world.web.count() + 50);
+    run.interrupt();
+    assert_eq!(run.end().code, Some(0));
+}
+
+/// While the directory is opened, recovered, checked and filled: whichever step the signal meets, the end is clean.
+#[test]
+fn i1_a_signal_during_the_start_ends_cleanly() {
+    let world = endless();
+    let seeds: String =
+        (0..20_000).map(|n| format!("  - {{url: 'http://s{n}.test/', profiles: [p]}}\n")).collect();
+    let config = "settings: {politeness: {factor: 0, min: 0s, max: 0s}}\ncollections: [{name: c}]\nprofiles: [{name: p, collection: c, every: 1d, length: 1}]\n";
+    world.write("c.yaml", &format!("{config}seeds:\n{seeds}"));
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let run = world.start(&["c.yaml", "--until-done"]);
+        // From when the directory is its own, which is long before it fetches anything.
+        let lock = world.data().join("LOCK");
+        let own = format!("{}", run.id());
+        while std::fs::read_to_string(&lock).ok().is_none_or(|text| text.trim() != own) {
+            assert!(run.is_running(), "it ended");
+            std::thread::yield_now();
+        }
+        run.signal(signal);
+        let told = run.end();
+        assert_eq!(told.code, Some(0), "{signal}: {told:?}");
+        assert!(
+            told.err.contains("stopped before the harvest began") || told.err.contains("stopping"),
+            "{signal}: {told:?}"
+        );
+        world.good(&["store", "check", world.data().to_str().unwrap()]);
+    }
+    let told = world.crawl(&["c.yaml", "--max-urls", "5", "--json"]);
+    assert_eq!(told.code, Some(0), "{told:?}");
 }

@@ -163,7 +163,12 @@ impl World {
 
 impl Run {
     pub(crate) fn start(dir: &Path, args: &[&str]) -> Run {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_skurd"))
+        Run::of(env!("CARGO_BIN_EXE_skurd"), dir, args)
+    }
+
+    /// Another program that becomes it.
+    pub(crate) fn of(program: &str, dir: &Path, args: &[&str]) -> Run {
+        let mut child = Command::new(program)
             .current_dir(dir)
             .args(args)
             .env("RUST_BACKTRACE", "0")
@@ -199,8 +204,20 @@ impl Run {
 
     /// Ctrl-C.
     pub(crate) fn interrupt(&self) {
+        self.signal("-INT");
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        std::fs::metadata(format!("/proc/{}/exe", self.id())).is_ok()
     }
 
     /// Waits until it has ended.

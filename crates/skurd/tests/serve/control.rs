@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::served::{Served, world};
+use crate::served::{CONFIG, Served, world};
 
 fn harvests(served: &Served) -> u64 {
     served.json("status")["figures"]["harvests"].as_u64().unwrap()
@@ -34,6 +34,38 @@ fn resume(served: &Served, what: &Value) {
 
 fn count(world: &crate::world::World, host: &str) -> usize {
     world.web.seen().iter().filter(|seen| seen.ask.host == host && seen.ask.path != "/robots.txt").count()
+}
+
+/// A host that nobody knows is probably misspelt; one that is known in any way can be paused.
+#[test]
+fn i7_only_a_host_that_is_known_is_paused() {
+    let world = world(3);
+    let walk =
+        "walks: [{template: 'http://w.test/{id}', name: w, profile: daily, active: no, min: 1, max: 3}]\n";
+    let groups = "host_groups: [{name: 'group:g', hosts: [g.test]}]\nhosts: [{host: o.test}]\n";
+    world.write("c.yaml", &format!("{CONFIG}{walk}{groups}"));
+    let served = Served::start(&world);
+    served.until("the seeds are harvested", |served| {
+        !served.json("captures?url=http://b.test/")["items"][0].is_null()
+    });
+    for (host, known) in [
+        ("a.test", true),
+        ("www.b.test", true),
+        ("w.test", true),
+        ("g.test", true),
+        ("o.test", true),
+        ("aa.test", false),
+        ("test", false),
+        ("nowhere.example", false),
+    ] {
+        let body = json!({ "what": "host", "name": host });
+        let answer = served.post("pause", &body);
+        assert_eq!(answer.status, if known { 200 } else { 404 }, "{host}: {}", answer.text());
+        assert!(known || answer.text().contains(&format!("host `{host}` is not known")), "{}", answer.text());
+        // Going on is always well.
+        assert_eq!(served.post("resume", &body).status, 200, "{host}");
+    }
+    assert_eq!(served.json("pauses"), json!([]));
 }
 
 #[test]

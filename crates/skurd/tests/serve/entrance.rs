@@ -29,6 +29,33 @@ fn i4_an_address_that_others_reach_wants_a_token() {
     assert_eq!(told.code, Some(2), "{}", told.err);
 }
 
+/// Begins to post to the login, and does not go on.
+fn knock(address: std::net::SocketAddr) -> std::net::TcpStream {
+    use std::io::Write;
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let head = "POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 60000\r\n\r\ntoken=";
+    stream.write_all(head.as_bytes()).unwrap();
+    stream
+}
+
+#[test]
+fn i4_strangers_who_knock_slowly_keep_nobody_out() {
+    let world = world(3);
+    let served = Served::with(&world, &["c.yaml"], Some(TOKEN));
+    let knocking: Vec<_> = (0..200).map(|_| knock(served.address)).collect();
+    // They are in: whoever knocks now is told that there are too many.
+    let stranger = || Request::new(served.address, "GET", "/login").send().status;
+    served.until("there are too many of them", |_| stranger() == 503);
+    for path in ["/healthz", "/readyz"] {
+        assert_eq!(Request::new(served.address, "GET", path).send().status, 200, "{path}");
+    }
+    for path in ["/api/v1/status", "/metrics", "/api/v1/queue"] {
+        assert_eq!(served.get(path).status, 200, "{path}");
+    }
+    drop(knocking);
+    served.until("there is room again", |_| stranger() == 200);
+}
+
 #[test]
 fn i4_with_a_token_only_the_right_one_is_let_in() {
     let world = world(3);
