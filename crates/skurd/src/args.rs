@@ -179,6 +179,15 @@ pub(crate) enum StoreCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Go on from the last state that reads, when the store's journal is damaged
+    ///
+    /// What does not read, and what came after it, is kept in files beside the journal, and the store is what it was before. A store that is
+    /// sound is left as it is. What the WARC files have of the time that is lost comes back with `skurd archive adopt`.
+    #[command(after_help = "Examples:\n  skurd store repair ./skurd-data")]
+    Repair {
+        /// The data directory
+        dir: PathBuf,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -16,14 +16,19 @@ pub(crate) fn open(dir: &Path) -> Result<Store, OpenError> {
     Store::open_existing(dir, &with_upgrades(Options::default()))
 }
 
+/// For whoever accepts that what does not read is lost: it is set aside.
+pub(crate) fn repair(dir: &Path) -> Result<Store, OpenError> {
+    Store::open_existing(dir, &with_upgrades(Options { set_damage_aside: true, ..Options::default() }))
+}
+
 /// For commands that fill: makes the store if it is not there.
 pub(crate) fn create(dir: &Path, options: Options) -> Result<Store, OpenError> {
     Store::open(dir, &with_upgrades(options))
 }
 
-/// For what can be had back from an archive: makes the store also where it is gone and other things are left.
+/// For what can be had back from an archive: makes the store also where it is gone and other things are left, and sets aside what is damaged.
 pub(crate) fn create_anew(dir: &Path) -> Result<Store, OpenError> {
-    Store::open_anew(dir, &with_upgrades(Options::default()))
+    Store::open_anew(dir, &with_upgrades(Options { set_damage_aside: true, ..Options::default() }))
 }
 
 fn with_upgrades(options: Options) -> Options {
@@ -50,6 +55,8 @@ pub(crate) fn explain(dir: &Path, error: OpenError) -> Error {
         }
         false => match error {
             OpenError::InUse { owner, .. } => hinted(error.to_string(), in_use(dir, owner)),
+            OpenError::Damaged { .. } => hinted(error.to_string(), when_damaged(dir)),
+            OpenError::Engine { .. } => hinted(error.to_string(), WHEN_UNREADABLE),
             error => error.into(),
         },
     }
@@ -70,6 +77,19 @@ fn without_store(dir: &Path, error: &OpenError) -> Option<String> {
         )
     })
 }
+
+/// What to do about a journal that does not read.
+fn when_damaged(dir: &Path) -> String {
+    let dir = dir.display();
+    format!(
+        "put back a copy of {dir} if there is one; without one, `skurd archive adopt --data {dir}` goes on from the last state that reads, keeps the rest \
+         beside it, and reads back what the WARC files have (`skurd store repair {dir}` does only the first)"
+    )
+}
+
+/// What to do about rows and tables that do not read.
+pub(crate) const WHEN_UNREADABLE: &str = "`skurd store check DIR` reads everything there is; what is damaged on disk comes back from a copy of the directory only, or, \
+in a new directory, from the WARC files with `skurd archive adopt`";
 
 /// What to do about a directory that somebody else has.
 fn in_use(dir: &Path, owner: Option<u32>) -> &'static str {

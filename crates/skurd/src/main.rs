@@ -30,6 +30,8 @@ use clap::Parser;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Cookies, pages behind logins, keys: nothing that is made here is for others (I7).
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     let args = args::Args::parse();
     log_to_stderr(args.verbose);
     match commands::run(args) {
@@ -42,6 +44,9 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             eprintln!("error: {error:#}");
+            if is_damage(&error) {
+                eprintln!("hint: {}", data_dir::WHEN_UNREADABLE);
+            }
             if error.is::<hint::Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
@@ -62,6 +67,14 @@ fn log_to_stderr(verbose: u8) {
         .with_ansi(false)
         .without_time()
         .init();
+}
+
+/// Rows that do not read, met by whatever command.
+fn is_damage(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<::store::Error>())
+        .any(|cause| matches!(cause, ::store::Error::Corrupt(_)))
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

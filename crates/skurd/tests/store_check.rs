@@ -102,3 +102,90 @@ fn a_reader_that_stops_early_is_no_failure() {
     let output = Command::new("bash").args(["-c", &format!("set -o pipefail; {script}")]).output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
+
+/// A byte of what was safely on disk is another.
+fn damaged() -> TempDir {
+    let dir = filled();
+    let journal = dir.path().join("store/0.jnl");
+    let mut bytes = fs::read(&journal).unwrap();
+    bytes[30] ^= 1;
+    fs::write(&journal, bytes).unwrap();
+    dir
+}
+
+#[test]
+fn i7_damage_is_told_in_words_with_what_can_be_done() {
+    let dir = damaged();
+    let path = dir.path().to_str().unwrap();
+    let before = fs::read(dir.path().join("store/0.jnl")).unwrap();
+    for args in [
+        vec!["store", "check", path],
+        vec!["queue", "--data", path],
+        vec!["why", "http://a.test/", "--data", path],
+    ] {
+        let told = skurd(&args);
+        let text = String::from_utf8(told.stderr).unwrap();
+        assert_eq!(told.status.code(), Some(1), "{text}");
+        let (error, hint) = text.split_once("\nhint: ").unwrap_or_else(|| panic!("{text}"));
+        assert!(
+            error.contains("is damaged: ") && error.contains("0.jnl does not read from byte 0 on"),
+            "{error}"
+        );
+        assert!(error.ends_with("nothing was changed") && !text.contains("ChecksumMismatch"), "{text}");
+        for way in ["put back a copy", &format!("`skurd store repair {path}`"), "`skurd archive adopt"] {
+            assert!(hint.contains(way), "{hint}");
+        }
+    }
+    assert!(fs::read(dir.path().join("store/0.jnl")).unwrap() == before, "it was touched");
+}
+
+#[test]
+fn i7_a_damaged_store_is_repaired_on_request_and_nothing_is_destroyed() {
+    let dir = damaged();
+    let path = dir.path().to_str().unwrap();
+    let before = fs::read(dir.path().join("store/0.jnl")).unwrap();
+    let told = skurd(&["store", "repair", path]);
+    let text = String::from_utf8(told.stderr.clone()).unwrap();
+    assert!(
+        told.status.success() && text.contains("is kept in") && text.contains("0.jnl.damaged-1"),
+        "{text}"
+    );
+    assert!(out(&told).ends_with("reads: 0 rows in 0 tables\n"), "{}", out(&told));
+    let kept = fs::read(dir.path().join("store/0.jnl.damaged-1")).unwrap();
+    assert!(before.starts_with(&kept) && before[kept.len()..].iter().all(|byte| *byte == 0));
+    assert!(check(dir.path()).status.success());
+}
+
+#[test]
+fn i7_damaged_tables_are_told_in_words() {
+    let dir = TempDir::new().unwrap();
+    let options = Options { write_buffer_bytes: 1 << 20, ..Options::default() };
+    let store = Store::open(dir.path(), &options).unwrap();
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+        for n in 0..60u8 {
+            let tx = store.begin().await.unwrap();
+            for m in 0..100u8 {
+                let noise: Vec<u8> =
+                    (0..500u32).map(|at| (at * 31 + u32::from(n) * 7 + u32::from(m)) as u8).collect();
+                tx.put([0x70, n, m], noise).unwrap();
+            }
+            store.commit(&tx).await.unwrap();
+        }
+    });
+    drop(store);
+    let mut damaged = 0;
+    for entry in fs::read_dir(dir.path().join("store/keyspaces/1/tables")).unwrap() {
+        let path = entry.unwrap().path();
+        let mut bytes = fs::read(&path).unwrap();
+        let third = bytes.len() / 3;
+        bytes[third] ^= 0x55;
+        fs::write(&path, bytes).unwrap();
+        damaged += 1;
+    }
+    assert!(damaged > 0, "no table was written");
+    let told = check(dir.path());
+    let text = String::from_utf8(told.stderr).unwrap();
+    assert_eq!(told.status.code(), Some(1), "{text}");
+    assert!(text.contains("of its tables") && text.contains("\nhint: "), "{text}");
+    assert!(!text.contains("ChecksumMismatch") && !text.contains("Storage("), "{text}");
+}

@@ -20,7 +20,7 @@ pub enum Error {
     Unavailable { reason: String, transient: bool },
 
     /// Stored bytes are not what was written. Stop.
-    #[error("the store is corrupt: {0}")]
+    #[error("the store is damaged: {0}")]
     Corrupt(String),
 
     /// The caller asked for more than the limits allow; nothing happened.
@@ -39,6 +39,17 @@ impl Error {
 }
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What is wrong with the files of a store.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Damage {
+    #[error("{} does not read from byte {at} on, where it was safely on disk", path.display())]
+    Journal { path: PathBuf, at: u64 },
+
+    #[error("its journal is missing, and with it the last things that were stored")]
+    JournalMissing,
+}
 
 /// Why a data directory could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +78,12 @@ pub enum OpenError {
 
     #[error("cannot {action} {}: {source}", path.display())]
     Io { action: &'static str, path: PathBuf, source: std::io::Error },
+
+    #[error("{} is a symbolic link, and what it leads to is not overwritten: remove the link", .0.display())]
+    Link(PathBuf),
+
+    #[error("the store in {} is damaged: {damage}; nothing was changed", dir.display())]
+    Damaged { dir: PathBuf, damage: Damage },
 
     #[error("cannot open the store in {}: {problem}", dir.display())]
     Engine { dir: PathBuf, problem: String },

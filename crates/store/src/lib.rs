@@ -31,6 +31,7 @@ pub mod key;
 pub mod limits;
 mod mem;
 mod notice;
+pub mod private;
 mod recent;
 mod retry;
 mod stats;
@@ -41,7 +42,7 @@ mod txn;
 pub mod upgrade;
 
 pub use embedded::{CheckReport, Options, TableSize};
-pub use error::{Error, OpenError, Result};
+pub use error::{Damage, Error, OpenError, Result};
 pub use mem::{Faults, StoreCopy};
 pub use notice::Notice;
 pub use stats::{Figures, Progress};

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use store::contract::Subject;
@@ -282,4 +283,55 @@ fn a13_a_store_that_is_gone_is_made_anew_only_where_asked_for() {
         Store::open(dir.path(), &options()).unwrap();
         assert_eq!(fs::read(dir.path().join("warc/a.warc.gz")).unwrap(), b"bytes");
     }
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn i7_directories_and_files_are_their_owners_only() {
+    let parent = TempDir::new().unwrap();
+    let dir = parent.path().join("new/data");
+    drop(Store::open(&dir, &options()).unwrap());
+    let private =
+        [("", 0o700), ("LOCK", 0o600), ("FORMAT", 0o600), ("store", 0o700), ("store/synced", 0o600)];
+    for (entry, expected) in private {
+        assert_eq!(mode(&dir.join(entry)), expected, "{entry} of a new one");
+    }
+    // One that others could read until now.
+    for (entry, expected) in private.iter().chain(&[("store/0.jnl", 0o600), ("store/keyspaces", 0o700)]) {
+        let open = expected | (expected & 0o500) >> 3 | (expected & 0o500) >> 6;
+        fs::set_permissions(dir.join(entry), fs::Permissions::from_mode(open)).unwrap();
+    }
+    drop(Store::open(&dir, &options()).unwrap());
+    for (entry, expected) in private.iter().chain(&[("store/0.jnl", 0o600), ("store/keyspaces", 0o700)]) {
+        assert_eq!(mode(&dir.join(entry)), *expected, "{entry} of an old one");
+    }
+}
+
+#[test]
+fn i7_a_lock_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alone() {
+    let OnDisk { store, dir } = OnDisk::fresh();
+    drop(store);
+    let letter = dir.path().join("letter");
+    fs::write(&letter, "dear reader").unwrap();
+    for target in [letter.clone(), dir.path().join("nothing")] {
+        fs::remove_file(dir.path().join("LOCK")).unwrap();
+        std::os::unix::fs::symlink(&target, dir.path().join("LOCK")).unwrap();
+        let sentence = refusal(dir.path()).to_string();
+        assert!(
+            sentence.contains("LOCK is a symbolic link") && sentence.ends_with("remove the link"),
+            "{sentence}"
+        );
+        assert_eq!(fs::read_to_string(&letter).unwrap(), "dear reader");
+        assert!(!dir.path().join("nothing").exists());
+    }
+    // The draft of FORMAT is ours too.
+    fs::remove_file(dir.path().join("LOCK")).unwrap();
+    fs::remove_file(dir.path().join("FORMAT")).unwrap();
+    std::os::unix::fs::symlink(&letter, dir.path().join("FORMAT.new")).unwrap();
+    fs::remove_file(&letter).unwrap();
+    drop(Store::open(dir.path(), &options()).unwrap());
+    assert!(!letter.exists());
 }

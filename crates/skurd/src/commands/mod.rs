@@ -63,5 +63,6 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Command::Report(command) => report::run(&command),
         Command::Simulate(args) => simulate::run(&args),
         Command::Store(StoreCommand::Check { dir, json }) => store::check(&dir, json),
+        Command::Store(StoreCommand::Repair { dir }) => store::repair(&dir),
     }
 }

@@ -3,17 +3,17 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde_json::json;
-use store::CheckReport;
+use store::{CheckReport, OpenError, Store};
 
 use crate::config::counted;
-use crate::data_dir;
+use crate::data_dir::{self, explain};
 use crate::session::{Session, stdout};
 
 /// Findings that are told; the rest is counted.
 const FINDINGS_TOLD_MAX: usize = 100;
 
 pub(crate) fn check(dir: &Path, as_json: bool) -> Result<()> {
-    let session = Session::with(data_dir::open(dir)?)?;
+    let session = Session::with(opened(data_dir::open(dir), dir)?)?;
     let not_sound = || format!("{} is not sound", dir.display());
     let report = session.wait(session.frontier.store().check()).with_context(not_sound)?;
     let findings = session.wait(session.frontier.audit()).with_context(not_sound)?.findings;
@@ -36,6 +36,24 @@ pub(crate) fn check(dir: &Path, as_json: bool) -> Result<()> {
     }
     out.flush()?;
     Ok(())
+}
+
+/// The notice that something was set aside is told by the opening.
+pub(crate) fn repair(dir: &Path) -> Result<()> {
+    let session = Session::with(opened(data_dir::repair(dir), dir)?)?;
+    let report = session.wait(session.frontier.store().check())?;
+    let rows: u64 = report.tables.values().map(|size| size.rows).sum();
+    let mut out = stdout();
+    writeln!(out, "{} reads: {rows} rows in {} tables", dir.display(), report.tables.len())?;
+    Ok(out.flush()?)
+}
+
+/// Who looks after a store knows how one is made and who else may have it: only damage is explained.
+fn opened(store: Result<Store, OpenError>, dir: &Path) -> Result<Store> {
+    store.map_err(|error| match error {
+        OpenError::Damaged { .. } | OpenError::Engine { .. } => explain(dir, error),
+        error => error.into(),
+    })
 }
 
 fn print_json(out: &mut impl Write, report: &CheckReport, findings: &[String]) -> Result<()> {

@@ -19,6 +19,7 @@ use fjall::{Database, Keyspace, PersistMode};
 use parking_lot::RwLock;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
+use super::journal::Marks;
 use super::{Options, Published, describe};
 use crate::error::{Error, Result};
 use crate::recent::RecentWrites;
@@ -46,6 +47,7 @@ pub(super) enum Job {
 pub(super) struct Committer {
     db: Database,
     rows: Keyspace,
+    marks: Marks,
     newest: Arc<RwLock<Arc<Published>>>,
     /// Published states some transaction may still hold, oldest first.
     held: VecDeque<(u64, Weak<Published>)>,
@@ -76,6 +78,7 @@ impl Committer {
     pub(super) fn new(
         db: Database,
         rows: Keyspace,
+        marks: Marks,
         newest: Arc<RwLock<Arc<Published>>>,
         dir: &Path,
         options: &Options,
@@ -85,6 +88,7 @@ impl Committer {
         Committer {
             db,
             rows,
+            marks,
             newest,
             held: VecDeque::from([(0, first)]),
             recent: RecentWrites::new(options.recent_writes_max),
@@ -226,9 +230,10 @@ impl Committer {
         }
         self.buffered_bytes += group.bytes as u64;
         let mode = if synced { PersistMode::SyncData } else { PersistMode::Buffer };
+        self.marks.writing(self.db.seqno());
         group.batch.durability(Some(mode)).commit().map_err(|e| self.fail(&e))?;
         if synced {
-            self.has_synced();
+            self.is_synced();
         } else {
             self.unsynced_bytes += group.bytes;
             if self.unsynced_bytes >= RELAXED_BYTES_MAX || self.unsynced_age() >= IDLE_MIN {
@@ -261,11 +266,12 @@ impl Committer {
 
     fn sync(&mut self, mode: PersistMode) -> Result<(), Failure> {
         self.db.persist(mode).map_err(|e| self.fail(&e))?;
-        self.has_synced();
+        self.is_synced();
         Ok(())
     }
 
-    fn has_synced(&mut self) {
+    fn is_synced(&mut self) {
+        self.marks.synced();
         Stats::add(&self.stats.syncs);
         self.stats.durable.store(self.seq, Ordering::Relaxed);
         self.unsynced_bytes = 0;

@@ -9,12 +9,13 @@
 //! Others (WARC files, say) may lie beside them. A directory in which something lies but no store is not ours to
 //! fill, unless it is one whose first opening was cut short.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::OpenError;
+use crate::private;
 use crate::upgrade::FORMAT;
 
 const FORMAT_FILE: &str = "FORMAT";
@@ -48,7 +49,7 @@ pub(super) fn prepare(dir: &Path, missing: Missing) -> Result<Prepared, OpenErro
         (Ok(found), _) if !found.is_dir() => return Err(OpenError::NotADirectory(dir.to_owned())),
         (Ok(_), _) => {}
         (Err(e), Missing::Create | Missing::Replace) if e.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(dir).map_err(|e| failed("create", dir, e))?;
+            private::create_dir_all(dir).map_err(|e| failed("create", dir, e))?;
         }
         (Err(e), _) => return Err(failed("open", dir, e)),
     }
@@ -101,8 +102,13 @@ impl Prepared {
             .map_err(|e| failed("rename", &draft, e))
     }
 
-    /// Called once the engine is open: marks a new directory as a store, hands over the lock, and tells which format the store has.
+    /// Called once the engine is open: marks a new directory as a store, hands over the lock, and tells which format the store has. What
+    /// others could read until now, they cannot any more.
     pub(super) fn seal(self) -> Result<(File, u8), OpenError> {
+        private::tighten(&self.dir);
+        private::tighten(&self.dir.join(LOCK_FILE));
+        private::tighten(&self.dir.join(FORMAT_FILE));
+        private::tighten_all(&self.engine_dir);
         if self.format.is_none() {
             write_format(&self.dir)?;
         }
@@ -112,13 +118,11 @@ impl Prepared {
 
 fn lock(dir: &Path) -> Result<File, OpenError> {
     let path = dir.join(LOCK_FILE);
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(|e| failed("open", &path, e))?;
+    let opened = private::writing().read(true).create(true).truncate(false).open(&path);
+    let mut file = opened.map_err(|e| match private::is_link(&e) {
+        true => OpenError::Link(path.clone()),
+        false => failed("open", &path, e),
+    })?;
     match try_lock(&file) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
@@ -164,7 +168,11 @@ fn read_format(dir: &Path) -> Result<Option<u32>, OpenError> {
 pub(crate) fn write_format(dir: &Path) -> Result<(), OpenError> {
     let (draft, path) = (dir.join(FORMAT_DRAFT), dir.join(FORMAT_FILE));
     let write = || {
-        let mut file = File::create(&draft)?;
+        match fs::remove_file(&draft) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+            _ => {}
+        }
+        let mut file = private::writing().create_new(true).open(&draft)?;
         writeln!(file, "skurd-store {FORMAT}")?;
         file.sync_all()?;
         fs::rename(&draft, &path)?;

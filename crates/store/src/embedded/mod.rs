@@ -8,6 +8,7 @@
 mod check;
 mod committer;
 mod directory;
+mod journal;
 
 use std::fs::File;
 use std::path::Path;
@@ -24,9 +25,10 @@ pub(crate) use check::check;
 pub use check::{CheckReport, TableSize};
 use committer::{Committer, Job, Request};
 pub(crate) use directory::{Missing, write_format};
+use journal::{Marks, WhenDamaged};
 
 use crate::engine::Found;
-use crate::error::{Error, OpenError, Result};
+use crate::error::{Damage, Error, OpenError, Result};
 use crate::limits::SCAN_BYTES_MAX;
 use crate::notice::Notice;
 use crate::stats::Stats;
@@ -48,6 +50,9 @@ pub struct Options {
     pub disk_reserve_bytes: u64,
     /// Keys remembered for conflict detection; transactions that outlive them are refused.
     pub recent_writes_max: usize,
+    /// A damaged journal is no reason to refuse: what does not read is set aside, with all that comes after it, and the store
+    /// is what it was before. For those who know how to bring back what is lost.
+    pub set_damage_aside: bool,
     /// What stores of older formats go through, by the owners of the tables; none: left to somebody who knows.
     pub upgrades: Option<&'static [Step]>,
     /// Is told what a person should know of the opening.
@@ -61,6 +66,7 @@ impl Default for Options {
             write_buffer_bytes: 12 << 20,
             disk_reserve_bytes: 64 << 20,
             recent_writes_max: 1 << 19,
+            set_damage_aside: false,
             upgrades: None,
             notice: |_| {},
         }
@@ -128,12 +134,22 @@ impl Embedded {
         let prepared = directory::prepare(dir, missing)?;
         let failed = |e: fjall::Error| OpenError::Engine { dir: dir.to_owned(), problem: describe(&e) };
         prepared.make_engine_dir(|draft| open_engine(draft, options).map(drop).map_err(failed))?;
+        let damaged = if options.set_damage_aside { WhenDamaged::SetAside } else { WhenDamaged::Refuse };
+        journal::prepare(dir, &prepared.engine_dir, damaged, options.notice)?;
         let (db, rows) = open_engine(&prepared.engine_dir, options).map_err(failed)?;
+        let mut marks = Marks::open(&prepared.engine_dir);
+        if marks.seqno_min() > 0 && db.seqno() <= marks.seqno_min() {
+            // Some journal is gone that was not written out.
+            if damaged == WhenDamaged::Refuse {
+                return Err(OpenError::Damaged { dir: dir.to_owned(), damage: Damage::JournalMissing });
+            }
+            marks.begin_anew();
+        }
         let (lock, format) = prepared.seal()?;
 
         let newest = Arc::new(Published { seq: 0, view: db.snapshot(), rows: rows.clone() });
         let newest = Arc::new(RwLock::new(newest));
-        let committer = Committer::new(db, rows, Arc::clone(&newest), dir, options, stats);
+        let committer = Committer::new(db, rows, marks, Arc::clone(&newest), dir, options, stats);
         let (queue, jobs) = sync_channel(COMMITS_QUEUED_MAX);
         let committer = std::thread::Builder::new()
             .name("store-committer".into())
@@ -217,6 +233,7 @@ fn read_failed(error: &fjall::Error) -> Error {
     }
 }
 
+/// What is wrong, for somebody who knows the store and not its engine.
 fn describe(error: &fjall::Error) -> String {
     match error {
         fjall::Error::Io(e) | fjall::Error::Storage(fjall::LsmError::Io(e)) => e.to_string(),
@@ -226,6 +243,16 @@ fn describe(error: &fjall::Error) -> String {
         }
         fjall::Error::Locked => "another process has it open".into(),
         fjall::Error::InvalidVersion(_) => "its files are of another version of the storage engine".into(),
-        other => format!("{other:?}"),
+        fjall::Error::JournalRecovery(_) | fjall::Error::InvalidTag(_) | fjall::Error::InvalidTrailer => {
+            "its journal does not read".into()
+        }
+        fjall::Error::Storage(fjall::LsmError::ChecksumMismatch { .. }) => {
+            "a block of one of its tables is not what was written".into()
+        }
+        fjall::Error::Storage(fjall::LsmError::Decompress(_)) | fjall::Error::Decompress(_) => {
+            "a block of one of its tables cannot be unpacked".into()
+        }
+        fjall::Error::Storage(_) => "one of its tables does not read".into(),
+        _ => "its files do not fit together".into(),
     }
 }
