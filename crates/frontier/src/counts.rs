@@ -13,6 +13,7 @@
 //! | `CONTRACT` | level, hour, profile, domain, stripe | promises that were settled, by the hour they fell due |
 //! | `TRAFFIC`, `HOURS` | hour, domain, stripe; hour, stripe | what went over the wire |
 //! | `TOTALS` | stripe | the same of all time |
+//! | `LATEST` | time, lease | the last few harvests by name |
 //!
 //! Level 0 has all domains together, for figures that are looked at every second; level 1 has each by itself.
 //!
@@ -33,14 +34,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::key::Key;
 use store::table::Table;
-use store::{Result, Tx};
+use store::{Order as ScanOrder, Result, Tx};
 
 use crate::complete::Summary;
 use crate::desk::Desk;
-use crate::ports::{Order, Report};
+use crate::ports::{Fetch, Order, Report};
 use crate::schema::{
-    CONTRACT, DEMAND, HOURS, OPEN, Promises, TOTALS, TRAFFIC, Totals, Traffic, URL_COUNTS, UrlCounts,
-    UrlState,
+    CONTRACT, DEMAND, ErrorKind, HOURS, LATEST, Latest, OPEN, Promises, TOTALS, TRAFFIC, Totals, Traffic,
+    URL_COUNTS, UrlCounts, UrlState,
 };
 use crate::stats::{BUCKET, bucket};
 
@@ -51,6 +52,9 @@ const MISSED_HOURS_MAX: u64 = 24;
 
 pub(crate) const ALL_DOMAINS: u8 = 0;
 pub(crate) const BY_DOMAIN: u8 = 1;
+
+/// Harvests that are kept by name.
+pub(crate) const LATEST_KEPT: usize = 32;
 
 /// Whose queued URLs nobody wants at present.
 pub(crate) const NOBODY: &str = "";
@@ -68,6 +72,8 @@ pub(crate) struct Counted {
     /// By hour and domain.
     traffic: BTreeMap<(i64, String), Traffic>,
     hours: BTreeMap<i64, Traffic>,
+    /// By time and lease.
+    latest: BTreeMap<(i64, u64), Latest>,
 }
 
 /// The width of the moments in which open promises of this frequency are counted together.
@@ -115,6 +121,10 @@ impl Counted {
         let domain = order.url.domain();
         let key = (bucket(report.at).0, domain.to_owned());
         self.traffic.entry(key).or_default().add(order, report, summary);
+        self.latest.insert((report.at.0, order.lease), latest(order, report));
+        if self.latest.len() > LATEST_KEPT {
+            self.latest.pop_first();
+        }
         let settled = &summary.settled;
         for profile in &settled.profiles {
             if let Some(waited) = settled.first {
@@ -175,8 +185,33 @@ impl Counted {
             totals.traffic.merge(&traffic);
             add(tx, &HOURS, (hour, stripe), &traffic).await?;
         }
-        add(tx, &TOTALS, (stripe,), &totals).await
+        add(tx, &TOTALS, (stripe,), &totals).await?;
+        keep_latest(tx, self.latest).await
     }
+}
+
+fn latest(order: &Order, report: &Report) -> Latest {
+    let (status, error) = match &report.result {
+        Fetch::Answer(facts) => (Some(facts.status), None),
+        Fetch::NoAnswer(kind) => (None, Some(*kind)),
+        Fetch::DnsFailed => (None, Some(ErrorKind::Dns)),
+        Fetch::RobotsDenied { .. } => (None, Some(ErrorKind::Robots)),
+        Fetch::Deferred { .. } | Fetch::RobotsRead => (None, None),
+    };
+    let (collection, url) = (order.collection.clone(), order.url.as_str().to_owned());
+    Latest { collection, url, status, error, bytes: report.bytes }
+}
+
+/// Puts them before those there are, of which only the last few stay.
+async fn keep_latest(tx: &Tx, latest: BTreeMap<(i64, u64), Latest>) -> Result<()> {
+    if latest.is_empty() {
+        return Ok(());
+    }
+    for ((at, lease), row) in &latest {
+        LATEST.put(tx, (*at, *lease), row)?;
+    }
+    let page = LATEST.scan(tx, &LATEST.range(()), LATEST_KEPT * 2, ScanOrder::Backward).await?;
+    page.rows.iter().skip(LATEST_KEPT).try_for_each(|((at, lease), _)| LATEST.delete(tx, (*at, *lease)))
 }
 
 /// What rows of counters hold.

@@ -8,7 +8,9 @@ use policy::time::{Span, Time};
 use store::{Order, Result};
 
 use crate::Frontier;
-use crate::schema::{DEMAND, HOSTS, HOURS, TOTALS, TRAFFIC, Totals, Traffic, URL_COUNTS, UrlCounts};
+use crate::schema::{
+    DEMAND, HOSTS, HOURS, LATEST, Latest, TOTALS, TRAFFIC, Totals, Traffic, URL_COUNTS, UrlCounts,
+};
 use crate::stats::bucket;
 
 const PAGE: usize = 5000;
@@ -81,6 +83,13 @@ impl Frontier {
             sum.merge(&totals);
         }
         Ok(sum)
+    }
+
+    /// The last harvests, the latest first.
+    pub async fn latest(&self, limit: usize) -> Result<Vec<(Time, Latest)>> {
+        let tx = self.store.begin().await?;
+        let page = LATEST.scan(&tx, &LATEST.range(()), limit, Order::Backward).await?;
+        Ok(page.rows.into_iter().map(|((at, _), row)| (Time(at), row)).collect())
     }
 
     /// How many URLs are in which state, by collection.

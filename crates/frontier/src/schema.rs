@@ -16,7 +16,7 @@
 //! | `FILES` | archive file | whose it is, and up to which byte its records are committed: see [`crate::shelf`] |
 //! | `WALKS` | walk | where its heads stand, and what its run does |
 //! | `WALK_IDS` | walk, stretch of ids | what is known of them |
-//! | `URL_COUNTS`, `DEMAND`, `OPEN`, `CONTRACT`, `TRAFFIC`, `HOURS`, `TOTALS` | see [`crate::counts`] | counters |
+//! | `URL_COUNTS`, `DEMAND`, `OPEN`, `CONTRACT`, `TRAFFIC`, `HOURS`, `TOTALS`, `LATEST` | see [`crate::counts`] | counters |
 //! | `PAUSES` | kind, name | since when it is paused: see [`crate::pause`] |
 //! | `DECLARED`, `DECLARED_LOG`, `COUNTERS` | see [`crate::declared`] | what people declared |
 //!
@@ -71,6 +71,8 @@ pub const CONTRACT: Table<(u8, i64, String, String, u32), Promises> = Table::new
 pub const HOURS: Table<(i64, u32), Traffic> = Table::new(0x32, "hours");
 pub const TOTALS: Table<(u32,), Totals> = Table::new(0x33, "totals");
 pub const URL_COUNTS: Table<(String, u32), UrlCounts> = Table::new(0x34, "url counts");
+/// Time, lease.
+pub const LATEST: Table<(i64, u64), Latest> = Table::new(0x36, "latest");
 /// Host, profile, stripe.
 pub const DEMAND: Table<(String, String, u32), i64> = Table::new(0x35, "demand");
 
@@ -110,6 +112,7 @@ pub const TABLES: &[(u8, &str, u8)] = &[
     TOTALS.facts(),
     URL_COUNTS.facts(),
     DEMAND.facts(),
+    LATEST.facts(),
 ];
 
 /// What the store knows of a URL in a collection.
@@ -246,6 +249,18 @@ pub struct UrlCounts {
     pub done: i64,
     pub blacklisted: i64,
     pub captures: i64,
+}
+
+/// One of the last harvests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Latest {
+    pub collection: String,
+    pub url: String,
+    /// None: no answer.
+    pub status: Option<u16>,
+    /// Why there was none.
+    pub error: Option<ErrorKind>,
+    pub bytes: u64,
 }
 
 /// Everything since the store was made.

@@ -42,6 +42,11 @@ fn promises() -> Promises {
     Promises { on_time: 77, late: 78, missed: 79, late_s_log2, first: 80, wait_s_log2 }
 }
 
+fn latest() -> Latest {
+    let (status, error) = (Some(200), Some(ErrorKind::Timeout));
+    Latest { collection: "c".into(), url: "http://a.test/".into(), status, error, bytes: 81 }
+}
+
 fn slots() -> Slots {
     let slot = Slot {
         lease: 11,
@@ -303,6 +308,7 @@ fn samples() -> Vec<Sample> {
             &UrlCounts { queued: 67, unharvested: 68, done: 69, blacklisted: 70, captures: 71 },
         ),
         Sample::of(&DEMAND, &72),
+        Sample::of(&LATEST, &latest()),
     ]);
     samples
 }

@@ -527,6 +527,9 @@ fn i7_figures_follow_every_way_a_url_can_go() {
         assert_eq!(counts().await, (0, 0, 1, 1, 2));
         let totals = b.frontier.totals().await.unwrap().traffic;
         assert_eq!((totals.requests, totals.statuses), (2, vec![(200, 2)]));
+        let latest = b.frontier.latest(10).await.unwrap();
+        let told: Vec<_> = latest.iter().map(|(_, row)| (row.status, row.error)).collect();
+        assert_eq!(told, [(None, Some(ErrorKind::Robots)), (Some(200), None), (Some(200), None)]);
     });
 }
 

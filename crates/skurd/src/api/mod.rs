@@ -50,6 +50,7 @@ pub(crate) use reports::{
     contract_item, since as report_since,
 };
 pub(crate) use state::App;
+pub(crate) use status::LatestItem;
 pub(crate) use things::{Deleted, Kind, ManySeeds, NewSeed, SeedsAdded, Switched, render, settings_of};
 pub(crate) use why::{WhyHost, WhyItem};
 

@@ -11,7 +11,8 @@ use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use frontier::is_content;
 use frontier::ports::Clock;
-use frontier::schema::UrlCounts;
+use frontier::schema::{Latest, UrlCounts};
+use policy::time::Time;
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
@@ -31,6 +32,8 @@ use crate::wire::archive::Health;
 const LISTENERS_MAX: usize = 1000;
 /// So that proxies do not take a quiet stream for a dead one.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Harvests told by name.
+const LATEST_MAX: usize = 32;
 /// Events a stream may be behind before it misses some.
 const EVENTS_AHEAD: usize = 16;
 
@@ -39,6 +42,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(status))
         .routes(routes!(events))
         .routes(routes!(history))
+        .routes(routes!(latest))
         .routes(routes!(metrics))
 }
 
@@ -196,6 +200,36 @@ async fn history(State(app): State<App>, Query(asked): Query<Asked>) -> axum::Js
         Step::Second => app.live.by_second(),
         Step::Minute => app.live.by_minute(),
     })
+}
+
+/// One of the last harvests.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub(crate) struct LatestItem {
+    #[schema(format = DateTime)]
+    pub(crate) time: String,
+    pub(crate) collection: String,
+    pub(crate) url: String,
+    pub(crate) status: Option<u16>,
+    /// Why there was no answer.
+    pub(crate) error: Option<String>,
+    pub(crate) bytes: u64,
+}
+
+/// Get the last harvests, the latest first
+///
+/// A few dozen are kept, also over a restart.
+#[utoipa::path(get, path = "/api/v1/latest", tag = "server", responses((status = 200, body = Vec<LatestItem>)))]
+async fn latest(State(app): State<App>) -> Answer<axum::Json<Vec<LatestItem>>> {
+    let rows = app.frontier.latest(LATEST_MAX).await?;
+    let item = |(time, row): (Time, Latest)| LatestItem {
+        time: time.to_string(),
+        collection: row.collection,
+        url: row.url,
+        status: row.status,
+        error: row.error.map(|kind| kind_word(kind).to_owned()),
+        bytes: row.bytes,
+    };
+    Ok(axum::Json(rows.into_iter().map(item).collect()))
 }
 
 /// The figures for Prometheus

@@ -14,7 +14,7 @@ use super::forms::Face;
 use super::layout::{Frame, Section, Visit, badge, columns, command, empty, table};
 use super::spark::{line, parts};
 use super::text::{count, number, shown, span, time, url};
-use crate::api::{Answer, HostItem};
+use crate::api::{Answer, HostItem, LatestItem};
 use crate::output::{bytes_text, percent_text};
 use crate::plot::{NEUTRAL, Series, Shape, TimePlot};
 
@@ -22,6 +22,8 @@ use crate::plot::{NEUTRAL, Series, Shape, TimePlot};
 const BUSY_SHOWN: &str = "12";
 /// The drawing over time is this wide from the start; with fewer seconds than this, a point is drawn for each.
 const SLOTS_MIN: usize = 90;
+/// The script keeps as many.
+const LATEST_SHOWN: usize = 12;
 /// With fewer minutes than this, a point is drawn for every ten seconds.
 const YOUNG_MINUTES: usize = 15;
 
@@ -70,6 +72,7 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Answer<Respo
     let seconds: Vec<Sample> = site.get("history", &[("step", "second")]).await?;
     let minutes: Vec<Sample> = site.get("history", &[("step", "minute")]).await?;
     let busy: List<HostItem> = site.get("hosts", &[("busy", "true"), ("limit", BUSY_SHOWN)]).await?;
+    let latest_rows: Vec<LatestItem> = site.get("latest", &[]).await?;
     let nothing =
         site.app.look(|catalog| catalog.seeds().next().is_none() && catalog.walks().next().is_none()).await?;
     let main = html! {
@@ -79,7 +82,7 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Answer<Respo
         (site.paused(&visit, &status.paused))
         div.columns {
             (in_flight(&busy.items))
-            (latest())
+            (latest(&latest_rows))
         }
         (answers(&status))
         (over_time(&site, &seconds, &minutes))
@@ -205,12 +208,26 @@ fn in_flight(busy: &[HostItem]) -> Markup {
     }
 }
 
-/// Filled by the script as harvests happen.
-fn latest() -> Markup {
+/// The script goes on with it as harvests happen.
+fn latest(rows: &[LatestItem]) -> Markup {
+    let class = |item: &LatestItem| match item.status.map(|status| status / 100) {
+        None => "grey",
+        Some(2) => "good",
+        Some(3) => "calm",
+        Some(4) => "warn",
+        Some(5) => "bad",
+        Some(_) => "plain",
+    };
+    let word = |item: &LatestItem| {
+        item.status.map(|status| status.to_string()).or_else(|| item.error.clone()).unwrap_or("–".to_owned())
+    };
     html! {
         section aria-labelledby="latest" {
             h2 #latest { "Latest harvests" }
-            ul.list.latest data-latest="" { li.faint { "The next harvests appear here as they happen." } }
+            ul.list.latest data-latest="" {
+                @if rows.is_empty() { li.faint { "The next harvests appear here as they happen." } }
+                @for item in rows.iter().take(LATEST_SHOWN) { li { (badge(class(item), &word(item))) " " (url(&item.url)) } }
+            }
             noscript { p.faint { "Without script: " a href="/captures" { "captures" } " lists what was archived." } }
         }
     }

@@ -93,14 +93,14 @@ pub(super) async fn domain(State(site): State<Site>, visit: Visit) -> Answer<Res
 fn pages_table(index: &str, items: &[IndexPage]) -> Markup {
     table(
         "Pages",
-        columns(&["Page", "#Inlinks", "#Score", "Captured"]),
+        columns(&["Page", "#Inlinks", "#Score", "Captured here"]),
         html! {
             @for item in items {
                 tr {
                     td.wide { (page_link(index, &item.url)) }
                     td.num { (number(item.incount)) }
                     td.num { (number(item.score)) }
-                    td { @if item.loaded { (badge("good", "yes")) } @else { (badge("warn", "never")) } }
+                    td { @if item.loaded { (badge("good", "yes")) } @else { (badge("warn", "no")) } }
                 }
             }
         },
@@ -140,14 +140,14 @@ fn which(index: &IndexItem) -> (&str, &str) {
 }
 
 impl Site {
-    /// The index that is asked for, or the first there is.
+    /// The index that is asked for; else that of all collections, or the one with the most captured pages.
     async fn index(&self, visit: &Visit) -> Answer<Option<IndexItem>> {
         match visit.asked("index") {
             Some(ACROSS) => self.find("index", &[("all", "true")]).await,
             Some(name) => self.find("index", &[("collection", name)]).await,
             None => {
-                let first: List<IndexItem> = self.get("indexes", &[("limit", "1")]).await?;
-                Ok(first.items.into_iter().next())
+                let all: List<IndexItem> = self.get("indexes", &[("limit", INDEXES_SHOWN)]).await?;
+                Ok(all.items.into_iter().max_by_key(|index| (index.collection.is_none(), index.loaded)))
             }
         }
     }

@@ -11,7 +11,7 @@ use super::super::layout::{Frame, Section, Visit, badge, columns, empty, facts, 
 use super::super::text::{number, or_dash, shown, time, time_or_dash, way_out};
 use super::{ROWS, name_of, page_link, which};
 use crate::api::index::{IndexInlink, IndexItem, IndexOutlink, PageFacts};
-use crate::api::{Answer, Problem};
+use crate::api::{Answer, CaptureItem, Problem};
 
 pub(in super::super) async fn page(State(site): State<Site>, visit: Visit) -> Answer<Response> {
     let Some(index) = site.index(&visit).await? else { return Ok(site.no_index(&visit)) };
@@ -35,9 +35,14 @@ impl Site {
         let inlinks = self.get("index/inlinks", &asked("in")).await?;
         let outlinks = self.get("index/outlinks", &asked("out")).await?;
         let name = name_of(index);
+        // What this index does not have may be captured in a collection of another.
+        let elsewhere: List<CaptureItem> = match known.loaded {
+            true => List { items: Vec::new(), next: None },
+            false => self.get("captures", &[("url", known.url.as_str()), ("limit", "1")]).await?,
+        };
         Ok(html! {
             (head(name, &known.domain, &known.url))
-            (summary(known))
+            (summary(known, elsewhere.items.first()))
             (linked_from(visit, name, &inlinks))
             (links_to(visit, name, &outlinks))
         })
@@ -68,11 +73,18 @@ fn unknown(index: &str, address: &str) -> Markup {
     }
 }
 
-fn summary(known: &PageFacts) -> Markup {
+fn summary(known: &PageFacts, elsewhere: Option<&CaptureItem>) -> Markup {
+    let captured = match (known.loaded, elsewhere) {
+        (true, _) => badge("good", "yes"),
+        (false, Some(capture)) => {
+            html! { (badge("calm", "not here")) " in " a href=(href("/captures", &[("url", &known.url)])) { (shown(&capture.collection)) } }
+        }
+        (false, None) => badge("warn", "never"),
+    };
     facts(&[
         ("Inlinks", html! { (number(known.incount)) }),
         ("Score", html! { (number(known.score)) }),
-        ("Captured", if known.loaded { badge("good", "yes") } else { badge("warn", "never") }),
+        ("Captured", captured),
         ("Outlinks", or_dash(known.outlinks.map(number).as_deref())),
         ("First captured", time_or_dash(known.first_seen.as_deref())),
         ("Last captured", time_or_dash(known.last_seen.as_deref())),
