@@ -19,6 +19,9 @@ const CHANGED: &[(&str, &str, &str)] = &[
     ("report contract", "share_on_time", "not 100 % of nothing"),
 ];
 
+/// Tables that are no more: number, and why.
+const GONE: &[(u64, &str)] = &[(0x1C, "how late harvests were: promises are counted instead")];
+
 fn stores() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/stores")
 }
@@ -99,6 +102,10 @@ fn assert_holds_all_rows(world: &World, name: &str) {
     let was = lines(&fs::read_to_string(stores().join(name).join("expected/store-check.txt")).unwrap());
     let is = lines(&world.good(&["store", "check", "skurd-data", "--json"]));
     for table in was {
+        if GONE.iter().any(|(number, _)| table["table"] == *number) {
+            assert!(is.iter().all(|now| now["table"] != table["table"]), "{name}: {table} is left behind");
+            continue;
+        }
         let now = is.iter().find(|now| now["table"] == table["table"]);
         let now = now.unwrap_or_else(|| panic!("{name}: {table} is gone"));
         assert_eq!(table["rows"], now["rows"], "{name}: {table}");
