@@ -146,8 +146,11 @@ impl Frontier {
     }
 }
 
-/// A capture that was in this file is in another one.
+/// A capture that was in this file is in another one. A file that nothing points to any more need not be known.
 async fn point_elsewhere(tx: &Tx, file: &str) -> Result<()> {
     let Some(row) = FILES.lock(tx, (file,)).await? else { return Ok(()) };
-    FILES.put(tx, (file,), &ArchiveFile { captures: row.captures.saturating_sub(1), ..row })
+    match row.captures {
+        0 | 1 => FILES.delete(tx, (file,)),
+        captures => FILES.put(tx, (file,), &ArchiveFile { captures: captures - 1, ..row }),
+    }
 }

@@ -4,11 +4,13 @@
 
 mod again;
 mod asking;
+mod damage;
 mod disk;
 mod hostile;
 mod input;
 mod kill;
 mod login;
+mod members;
 mod nothing;
 mod odd;
 mod polite;

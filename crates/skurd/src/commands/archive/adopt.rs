@@ -55,7 +55,8 @@ pub(crate) fn run(data: &Path, files: &[PathBuf], collection: Option<&str>, as_j
             "{captures} captures taken in from {files}; `skurd archive check` looks at all of them"
         ))?;
     }
-    if let Some(first) = unread.first() {
+    // What was set aside because nothing can be read in it stays so; who names it wants to know.
+    if let Some(first) = unread.first().filter(|_| !names.is_empty()) {
         bail!(
             "nothing can be read in {} of the archive, like {first}: left as it is",
             counted(unread.len(), "file")
