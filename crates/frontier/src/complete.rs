@@ -381,6 +381,7 @@ impl Desk<'_> {
             run: before.run,
             collection: &order.collection,
             own_url: Some(order.url.as_str()),
+            claimed: before.via,
         };
         let links = report.links_within(order);
         let followed = self.follow_fitting(&page, links, alone, arrivals).await?;

@@ -97,13 +97,13 @@ impl Writer<'_> {
     }
 
     /// Whether a link was seen lately in this context and changed nothing.
-    pub(crate) fn knows(&self, url: UrlHash, context: u64) -> bool {
-        self.memo.knows(url, context)
+    pub(crate) fn knows(&self, url: UrlHash, context: u64, page: Option<u32>) -> bool {
+        self.memo.knows(url, context, page)
     }
 
     /// A link was seen in this context and changed nothing.
-    pub(crate) fn remember(&self, url: UrlHash, context: u64) {
-        self.memo.remember(url, context, self.begun);
+    pub(crate) fn remember(&self, url: UrlHash, context: u64, via: Option<u32>) {
+        self.memo.remember(url, context, via, self.begun);
     }
 
     pub(crate) fn memo(&self) -> &Memo {

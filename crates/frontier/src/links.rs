@@ -10,7 +10,7 @@ use policy::Rule;
 use policy::catalog::Catalog;
 use policy::model::{Position, Record};
 use policy::outlink::{Action, Known, Link, LinkDecision, Parent, decide};
-use policy::owner::Origin;
+use policy::owner::{Origin, Via};
 use store::Result;
 
 use crate::desk::{Arrivals, Desk};
@@ -27,6 +27,22 @@ pub(crate) struct Page<'a> {
     pub(crate) collection: &'a str,
     /// The page itself, whose place the harvest has decided already.
     pub(crate) own_url: Option<&'a str>,
+    /// O10: by whose claim the page is the seed's.
+    pub(crate) claimed: Via,
+}
+
+impl Page<'_> {
+    fn origin(&self) -> Origin<'_> {
+        match self.claimed {
+            Via::Nobody => Origin::Unclaimed,
+            Via::Start | Via::Page { .. } => Origin::Page(self.seed),
+        }
+    }
+
+    /// As the URLs remember it that it names.
+    fn via(&self) -> Via {
+        self.own_url.map_or(Via::Start, |url| Via::page(url, self.seed))
+    }
 }
 
 /// How one link was decided, with the words of page 2: for those who want to see it.
@@ -68,6 +84,7 @@ impl Desk<'_> {
     ) -> Result<u64> {
         let mut seen = HashSet::with_capacity(links.len());
         let context = self.context(page);
+        let own = page.via().page_fingerprint();
         let links: Vec<(&Outlink, UrlHash, u64)> = links
             .iter()
             .filter(|link| page.own_url != Some(link.url.as_str()) && seen.insert(link.url.as_str()))
@@ -75,16 +92,19 @@ impl Desk<'_> {
                 let memo = self.cursor.memo();
                 (link, memo.url(page.collection, link.url.as_str()), memo.hash((context, link.kind)))
             })
-            .filter(|(_, url, context)| self.traces.is_some() || !self.cursor.knows(*url, *context))
+            .filter(|(_, url, context)| self.traces.is_some() || !self.cursor.knows(*url, *context, own))
             .collect();
         let keys = links.iter().map(|(link, ..)| (page.collection, link.url.as_str()));
         let states = URLS.multi_get(self.tx, keys).await?;
         let mut added = 0;
         for ((link, url, context), state) in links.into_iter().zip(states) {
-            let origin = Origin::Page(page.seed);
-            let effect = self.decide(page, origin, link, state.as_ref());
+            let effect = self.decide(page, page.origin(), link, state.as_ref());
             if matches!(effect, Effect::Nothing) {
-                self.cursor.remember(url, context);
+                let via = match &state {
+                    Some(UrlState::Queued(record)) => record.via.page_fingerprint(),
+                    _ => None,
+                };
+                self.cursor.remember(url, context, via);
             }
             added += u64::from(matches!(effect, Effect::Add(..)));
             self.take_effect(page.collection, link, effect, arrivals)?;
@@ -96,7 +116,15 @@ impl Desk<'_> {
     /// being linked to again keeps a URL alive.
     fn context(&self, page: &Page<'_>) -> u64 {
         let minute = self.now.0.div_euclid(60_000);
-        self.cursor.memo().hash((page.seed, page.position, page.run, self.declared.version(), minute))
+        let unclaimed = page.claimed == Via::Nobody;
+        self.cursor.memo().hash((
+            page.seed,
+            page.position,
+            page.run,
+            unclaimed,
+            self.declared.version(),
+            minute,
+        ))
     }
 
     /// F2: starts a seed in a collection; true if that added or changed anything.
@@ -110,7 +138,8 @@ impl Desk<'_> {
         let Some(url) = self.catalog().seed(seed).map(|entry| entry.url.clone()) else { return Ok(false) };
         let link = Outlink { url, kind: policy::model::LinkKind::Link };
         let state = self.state(collection, link.url.as_str()).await?;
-        let page = Page { seed, position: Position::default(), run, collection, own_url: None };
+        let claimed = Via::Start;
+        let page = Page { seed, position: Position::default(), run, collection, own_url: None, claimed };
         let effect = self.decide(&page, Origin::Start(seed), &link, state.as_ref());
         let changes = !matches!(effect, Effect::Nothing);
         self.take_effect(collection, &link, effect, arrivals)?;
@@ -131,7 +160,13 @@ impl Desk<'_> {
             Some(UrlState::Blacklisted(_)) => Known::Blacklisted,
         };
         let catalog = self.catalog();
-        let parent = Parent { origin, position: page.position, run: page.run, collection: page.collection };
+        let parent = Parent {
+            origin,
+            via: page.via(),
+            position: page.position,
+            run: page.run,
+            collection: page.collection,
+        };
         let link = Link { url: link.url.clone(), kind: link.kind };
         let decision = decide(&catalog, &parent, &link, known, self.now);
         if let Some(traces) = self.traces {
@@ -183,7 +218,7 @@ fn trace(
         url: link.url.as_str().to_owned(),
         page: page.own_url.map(str::to_owned),
         parent: match parent.origin {
-            Origin::Start(_) => None,
+            Origin::Start(_) | Origin::Unclaimed => None,
             Origin::Page(seed) => Some(seed.to_owned()),
         },
         queued,

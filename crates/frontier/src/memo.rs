@@ -2,8 +2,8 @@
 //!
 //! The pages of a site repeat the same links, and nearly all of them are known. A link that was decided to change nothing, seen
 //! again from a page of the same seed, position and run, under the same declarations and within the same minute, changes
-//! nothing again, unless what is known of its URL was changed meanwhile. This remembers such decisions, a bounded number of them, so that they
-//! cost no look-up.
+//! nothing again, unless what is known of its URL was changed meanwhile, or the page is the very one by whose claim the URL has its owner
+//! (O10). This remembers such decisions, a bounded number of them, so that they cost no look-up.
 //!
 //! Every change of a URL is told here twice, when it becomes part of a transaction and when that is over, and each time its shard notes the
 //! moment. A decision is only remembered if its shard has noted nothing since before the deciding transaction took its snapshot: so none
@@ -31,7 +31,14 @@ pub(crate) struct Memo {
 #[derive(Default)]
 struct Shard {
     changed: u64,
-    known: HashMap<u64, [u64; CONTEXTS], foldhash::fast::FixedState>,
+    known: HashMap<u64, Known, foldhash::fast::FixedState>,
+}
+
+#[derive(Default)]
+struct Known {
+    contexts: [u64; CONTEXTS],
+    /// The page by whose claim the URL has its owner.
+    via: Option<u32>,
 }
 
 /// A URL in a collection.
@@ -68,13 +75,17 @@ impl Memo {
         shard.known.remove(&url.0);
     }
 
-    /// Whether a link to it was seen in this context and changed nothing.
-    pub(crate) fn knows(&self, url: UrlHash, context: u64) -> bool {
-        self.shard(url).lock().known.get(&url.0).is_some_and(|contexts| contexts.contains(&context))
+    /// Whether a link to it was seen in this context and changed nothing, and neither will one of this page.
+    pub(crate) fn knows(&self, url: UrlHash, context: u64, page: Option<u32>) -> bool {
+        let shard = self.shard(url).lock();
+        let known = shard.known.get(&url.0);
+        known.is_some_and(|known| {
+            known.contexts.contains(&context) && (known.via.is_none() || known.via != page)
+        })
     }
 
-    /// A link to it changed nothing, as of a snapshot taken after `before`.
-    pub(crate) fn remember(&self, url: UrlHash, context: u64, before: u64) {
+    /// A link to it changed nothing, as of a snapshot taken after `before`; `via` is the page by whose claim it has its owner.
+    pub(crate) fn remember(&self, url: UrlHash, context: u64, via: Option<u32>, before: u64) {
         let mut shard = self.shard(url).lock();
         if shard.changed > before {
             return;
@@ -82,9 +93,10 @@ impl Memo {
         if shard.known.len() >= SHARD_URLS_MAX && !shard.known.contains_key(&url.0) {
             shard.known.clear();
         }
-        let contexts = shard.known.entry(url.0).or_default();
-        contexts.rotate_right(1);
-        contexts[0] = context;
+        let known = shard.known.entry(url.0).or_default();
+        known.contexts.rotate_right(1);
+        known.contexts[0] = context;
+        known.via = via;
     }
 
     fn shard(&self, url: UrlHash) -> &Mutex<Shard> {
@@ -108,21 +120,31 @@ mod tests {
         let memo = Memo::new();
         let (url, other) = (memo.url("news", "https://vg.no/"), memo.url("shop", "https://vg.no/"));
         let before = memo.now();
-        memo.remember(url, 7, before);
-        assert!(memo.knows(url, 7) && !memo.knows(url, 8) && !memo.knows(other, 7));
+        let knows = |url, context| memo.knows(url, context, Some(1));
+        memo.remember(url, 7, None, before);
+        assert!(knows(url, 7) && !knows(url, 8) && !knows(other, 7));
         memo.changed(url);
-        assert!(!memo.knows(url, 7));
-        memo.remember(url, 7, before);
-        assert!(!memo.knows(url, 7), "its transaction may not have seen the change");
-        memo.remember(url, 7, memo.now());
-        assert!(memo.knows(url, 7));
+        assert!(!knows(url, 7));
+        memo.remember(url, 7, None, before);
+        assert!(!knows(url, 7), "its transaction may not have seen the change");
+        memo.remember(url, 7, None, memo.now());
+        assert!(knows(url, 7));
+    }
+
+    #[test]
+    fn o10_the_page_that_claimed_a_url_is_always_heard() {
+        let memo = Memo::new();
+        let url = memo.url("news", "https://vg.no/");
+        memo.remember(url, 7, Some(1), memo.now());
+        assert!(memo.knows(url, 7, Some(2)) && memo.knows(url, 7, None));
+        assert!(!memo.knows(url, 7, Some(1)));
     }
 
     #[test]
     fn a11_it_is_bounded() {
         let memo = Memo::new();
         for n in 0..2_000_000u32 {
-            memo.remember(memo.url("news", &n.to_string()), 1, memo.now());
+            memo.remember(memo.url("news", &n.to_string()), 1, None, memo.now());
         }
         let held: usize = memo.shards.iter().map(|shard| shard.lock().known.len()).sum();
         assert!(held <= SHARDS * SHARD_URLS_MAX && held > SHARDS);

@@ -4,7 +4,7 @@ use policy::Rule;
 use policy::evaluate::{Verdict, evaluate};
 use policy::model::{BlacklistEntry, Position, Record};
 use policy::outlink::{Known, Link, Parent, decide};
-use policy::owner::Origin;
+use policy::owner::{Origin, Via};
 use policy::standing::Subject;
 use policy::time::Time;
 use policy::url::CrawlUrl;
@@ -162,7 +162,7 @@ impl Desk<'_> {
         for seed in seeds {
             let Some(entry) = catalog.seed(seed) else { continue };
             let origin = if entry.url == *url { Origin::Start(seed) } else { Origin::Page(seed) };
-            let parent = Parent { origin, position: Position::SEED, run: 0, collection };
+            let parent = Parent { origin, via: Via::Start, position: Position::SEED, run: 0, collection };
             let link = Link { url: url.clone(), kind: policy::model::LinkKind::Link };
             let decision = decide(&catalog, &parent, &link, Known::Absent, self.now);
             for given in subject.verdicts(entry, decision.position) {

@@ -9,6 +9,7 @@ use policy::catalog::Change;
 use policy::contract::{Owed, Terms};
 use policy::cookies;
 use policy::model::*;
+use policy::owner::Via;
 use policy::scope::{Pattern, Scope, Within};
 use policy::time::{Span, Time};
 use policy::url::Scheme;
@@ -21,6 +22,7 @@ fn record() -> Record {
     Record {
         seed: "seed".into(),
         position: Position { depth: 1, hops: 2, chain: 3, requisite: true },
+        via: Via::Page { page: 82, seed: 83 },
         due: Time(1_000_001),
         run: 4,
         cycles: 5,

@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{Owed, Terms};
+use crate::owner::Via;
 use crate::scope::Scope;
 use crate::time::{Span, Time};
 use crate::walk::WalkSettings;
@@ -235,6 +236,8 @@ pub struct Record {
     /// The owner (page 2 of the spec).
     pub seed: SeedKey,
     pub position: Position,
+    /// Whose claim made it the owner, at that position (O10).
+    pub via: Via,
     pub due: Time,
     /// Which start this belongs to (F4); grows with every start.
     pub run: u64,

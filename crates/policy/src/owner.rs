@@ -1,10 +1,20 @@
-//! Which seed a URL belongs to (page 2 of the specification, O1–O9).
+//! Which seed a URL belongs to (page 2 of the specification, O1–O10).
 //!
 //! A link is judged in the scope of one seed, its **context** (O1–O5): the seed of the page it stood on, unless
 //! the URL is out of that one's scope and another seed matches it best. A URL that is already queued with
 //! another seed than its context is **contested** (O6–O8): the best match wins, and where neither is it, the
 //! better [`Claim`], then the key that sorts first. That is one total order of all seeds that ever claim a URL,
 //! so whoever is least in it ends up as owner whatever the order of the links (O9).
+//!
+//! A claim is the page's that made it (O10). A page passes from one seed to another when a better claim to *it*
+//! comes along, and what it claimed before for its former seed must not outlive that: else the former seed keeps
+//! what it would never have got had the better claim come first. So a record remembers by whose claim it has its
+//! owner ([`Via`]). When that page names the URL again for another seed, its new claim replaces the old one without
+//! competing with it; when it no longer has a claim to make, nobody has one until another page makes its own. A URL
+//! that nobody claims is harvested once more, which takes back what it claimed itself, and goes. Claims that lost
+//! are not remembered: whoever lost makes its claim again when its page is next harvested.
+
+use serde::{Deserialize, Serialize};
 
 use crate::rule::Rule;
 use crate::time::Span;
@@ -16,6 +26,8 @@ pub enum Origin<'a> {
     Start(&'a str),
     /// A page that belongs to this seed.
     Page(&'a str),
+    /// A page that nobody claims any more ([`Via::Nobody`]): it claims nothing.
+    Unclaimed,
 }
 
 /// The seed in whose scope a link is judged, and why that one.
@@ -23,6 +35,48 @@ pub enum Origin<'a> {
 pub struct Context<'a> {
     pub seed: &'a str,
     pub rule: Rule,
+}
+
+/// By whose claim a URL has its owner (O10).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Via {
+    /// Its seed was started; or the claim is from before pages were remembered.
+    #[default]
+    Start,
+    /// A page named it. Both are fingerprints: they are compared, never read back.
+    Page {
+        page: u32,
+        /// The seed the page belonged to.
+        seed: u32,
+    },
+    /// The page that claimed it belongs to another seed by now, in whose scope it is not. It is harvested once more, so that it takes back
+    /// what it claimed itself, and goes, unless another page claims it before.
+    Nobody,
+}
+
+impl Via {
+    /// A page that belongs to this seed.
+    pub fn page(url: &str, seed: &str) -> Via {
+        Via::Page { page: fingerprint(url), seed: fingerprint(seed) }
+    }
+
+    /// The page; none if it was no page.
+    pub fn page_fingerprint(self) -> Option<u32> {
+        match self {
+            Via::Page { page, .. } => Some(page),
+            Via::Start | Via::Nobody => None,
+        }
+    }
+}
+
+/// FNV-1a of 64 bits, folded: the same in every build, since records keep it. Two pages that share one and name the same URL would be
+/// taken for one: that costs one of them its claim until its next harvest.
+fn fingerprint(text: &str) -> u32 {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let folded = (hash >> 32) ^ (hash & u64::from(u32::MAX));
+    u32::try_from(folded).unwrap_or(u32::MAX)
 }
 
 /// What a seed can offer a URL; the better claim is less.
@@ -42,18 +96,23 @@ pub struct Owner<'a> {
     pub rule: Rule,
 }
 
-/// O1–O5. `best` is the best match; `in_scope_of_parent` is about the seed of the page.
-pub fn context<'a>(origin: Origin<'a>, best: Option<&'a str>, in_scope_of_parent: bool) -> Context<'a> {
+/// O1–O5; none for a page that nobody claims. `best` is the best match; `in_scope_of_parent` is about the seed of the page.
+pub fn context<'a>(
+    origin: Origin<'a>,
+    best: Option<&'a str>,
+    in_scope_of_parent: bool,
+) -> Option<Context<'a>> {
     let parent = match origin {
-        Origin::Start(own) => return Context { seed: own, rule: Rule::O1 },
+        Origin::Start(own) => return Some(Context { seed: own, rule: Rule::O1 }),
         Origin::Page(parent) => parent,
+        Origin::Unclaimed => return None,
     };
-    match best {
+    Some(match best {
         None => Context { seed: parent, rule: Rule::O2 },
         Some(best) if best == parent => Context { seed: parent, rule: Rule::O3 },
         Some(_) if in_scope_of_parent => Context { seed: parent, rule: Rule::O4 },
         Some(best) => Context { seed: best, rule: Rule::O5 },
-    }
+    })
 }
 
 /// O6–O8: who owns a URL that is in scope of `context` and queued with `queued`, another seed.
@@ -91,7 +150,7 @@ mod tests {
         for line in table.lines().filter(|line| line.contains('|')).skip(1) {
             let cells: Vec<&str> = line.split('|').map(str::trim).collect();
             let origin = named(cells[0]).map_or(Origin::Start(cells[1]), Origin::Page);
-            let found = context(origin, named(cells[2]), cells[3] == "yes");
+            let found = context(origin, named(cells[2]), cells[3] == "yes").unwrap();
             assert_eq!((found.seed, found.rule.as_str()), (cells[4], cells[5]), "{line}");
         }
     }

@@ -71,6 +71,7 @@ rules! {
     O7 "the queued seed is the best match: it stays"
     O8 "neither is the best match: the earlier next due owns"
     O9 "the owner does not depend on the order of the links"
+    O10 "a page's new claim takes the place of its old one"
 }
 
 impl fmt::Display for Rule {
@@ -87,7 +88,7 @@ mod tests {
     fn rules_are_written_as_the_specification_numbers_them() {
         assert_eq!(Rule::F13.to_string(), "F13");
         assert_eq!(Rule::O8.to_string(), "O8");
-        assert_eq!(Rule::ALL.len(), 34 + 9);
+        assert_eq!(Rule::ALL.len(), 34 + 10);
         assert_eq!(Rule::ALL[33], Rule::F34);
     }
 }

@@ -15,6 +15,7 @@ mod declared;
 
 use policy::contract::Owed;
 use policy::model;
+use policy::owner::Via;
 use policy::time::{Span, Time};
 use serde::Deserialize;
 use store::table::read;
@@ -109,6 +110,7 @@ impl From<Record> for model::Record {
         model::Record {
             seed: old.seed,
             position: model::Position { depth, hops, chain, requisite },
+            via: Via::Start,
             due: old.due,
             run: old.run,
             cycles: old.cycles,

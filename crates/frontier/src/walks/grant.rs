@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use policy::contract::Owed;
 use policy::evaluate::Plan;
 use policy::model::{Position, Record};
+use policy::owner::Via;
 use policy::time::Time;
 use store::Result;
 
@@ -155,6 +156,7 @@ impl Desk<'_> {
         let record = Record {
             seed: declared.seed.clone().unwrap_or_default(),
             position: Position::default(),
+            via: Via::Start,
             due: self.now,
             run: 0,
             cycles: 0,

@@ -1,6 +1,7 @@
 //! What came of a walk's orders: for the walk, for its host, and for the links of its pages.
 
 use policy::model::Position;
+use policy::owner::Via;
 use policy::time::Time;
 use policy::walk::{Changes, Outcome, Resume, Walk};
 use store::{Result, Tx};
@@ -139,6 +140,7 @@ impl Desk<'_> {
             run: COUNTERS.get(self.tx, (RUN,)).await?.unwrap_or(0),
             collection: &order.collection,
             own_url: Some(order.url.as_str()),
+            claimed: Via::Start,
         };
         self.follow_fitting(&page, report.links_within(order), alone, arrivals).await
     }

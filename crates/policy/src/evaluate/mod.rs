@@ -13,6 +13,7 @@ mod step;
 
 use crate::catalog::{Catalog, SeedEntry};
 use crate::model::{BlacklistEntry, Profile, Record};
+use crate::owner::Via;
 use crate::rule::Rule;
 use crate::schedule::next_due;
 use crate::standing::{Standing, Subject, has_cycles_left};
@@ -76,6 +77,7 @@ impl<'a> Judge<'a> {
     fn all(&mut self, blacklist: Option<&'a BlacklistEntry>) -> Result<Decision, Decision> {
         let entry = self.declared()?;
         let standing = self.scope(entry)?;
+        self.claimed();
         self.schedule(&standing)?;
         self.blacklist(blacklist)?;
         self.ttl(entry, &standing)?;
@@ -121,6 +123,13 @@ impl<'a> Judge<'a> {
         let waits = standing.every.is_none() && !standing.is_finished();
         self.note(Rule::F14, if waits { Finding::NoActiveProfile } else { Finding::ActiveProfile });
         if waits { Err(self.postponed(Rule::F14)) } else { Ok(standing) }
+    }
+
+    /// O10: it is harvested all the same, for the last time ([`crate::outcome`]).
+    fn claimed(&mut self) {
+        if self.record.via == Via::Nobody {
+            self.note(Rule::O10, Finding::ClaimedByNobody);
+        }
     }
 
     /// F15. A URL that waits for a retry after an error is off its schedule and not pushed back onto it.

@@ -26,6 +26,7 @@ pub enum Finding<'a> {
     },
     ActiveProfile,
     NoActiveProfile,
+    ClaimedByNobody,
     NeverFetched,
     Retrying {
         errors: u32,
@@ -71,6 +72,10 @@ impl fmt::Display for Finding<'_> {
             Finding::InScope { in_scope, of } => write!(f, "in scope of {in_scope} of {of} profiles"),
             Finding::ActiveProfile => f.write_str("one of them is active"),
             Finding::NoActiveProfile => f.write_str("none of those with cycles left is active"),
+            Finding::ClaimedByNobody => f.write_str(
+                "the page that named it belongs to another seed now, and no other page has named it: \
+                     it goes after its next harvest",
+            ),
             Finding::NeverFetched => f.write_str("never fetched, so due"),
             Finding::Retrying { errors } => write!(f, "retried after {errors} error(s), so due"),
             Finding::NoSchedule => f.write_str("no profile with cycles left asks for it"),

@@ -13,6 +13,8 @@
 //!   URLs of the host in order; only the error counts, and too many of them blacklist here too.
 //! - Variant 4 (no answer at first contact) backs off the host, variant 13 only where the server could not be
 //!   reached at all: a single page that hangs must not keep its host from harvest.
+//! - A URL that no page claims any more (O10) had its last harvest with this answer. Its links are still seen: it takes back what it
+//!   claimed itself.
 //! - Without an answer nobody looks at scope or robots: the next evaluation does.
 
 mod count;
@@ -53,6 +55,7 @@ pub enum Answer {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
     pub status: u16,
+    /// Of a 304, that of what was not modified; none where that cannot be read any more (F35).
     pub digest: Option<String>,
     pub etag: Option<String>,
     pub last_modified: Option<String>,

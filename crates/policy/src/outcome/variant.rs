@@ -2,6 +2,7 @@
 
 use crate::model::{BlacklistEntry, BlacklistReason, Limits, Record};
 use crate::outcome::{Ahead, Answer, Fetched, HostEffect, NoAnswer, Placement};
+use crate::owner::Via;
 use crate::rule::Rule;
 use crate::standing::Standing;
 use crate::time::Time;
@@ -82,6 +83,9 @@ impl Seen<'_> {
         }
         if self.answered() && standing.is_finished() {
             return (Rule::F20, Placement::Done);
+        }
+        if self.answered() && record.via == Via::Nobody {
+            return (Rule::O10, Placement::Remove);
         }
         match self.hindrance {
             Hindrance::Dns if self.answered() => {

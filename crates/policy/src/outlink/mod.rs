@@ -16,7 +16,7 @@ use std::fmt;
 use crate::catalog::Catalog;
 use crate::contract::{Owed, renewed as renewed_promise};
 use crate::model::{LinkKind, Position, Record};
-use crate::owner::{Context, Origin, owner};
+use crate::owner::{Context, Origin, Via, owner};
 use crate::rule::Rule;
 use crate::scope::ScopeVerdict;
 use crate::standing::{Standing, Subject};
@@ -30,6 +30,8 @@ use renew::{better_position, cycles_in_run, renewed, taken_over, touched};
 #[derive(Clone, Copy, Debug)]
 pub struct Parent<'a> {
     pub origin: Origin<'a>,
+    /// The page as those URLs remember it that belong to its seed because of it (O10).
+    pub via: Via,
     /// Of the page, relative to its seed; a start has none and this is not looked at.
     pub position: Position,
     /// The page's run; of a start, the new one (F4).
@@ -68,9 +70,9 @@ pub struct LinkDecision<'a> {
     pub action: Action,
     /// F22–F28.
     pub rule: Rule,
-    /// None where F28 decided, for which it does not matter.
+    /// None where it does not matter: F28 decided, or the page claims nothing.
     pub context: Option<Context<'a>>,
-    /// O6–O8, where the URL was contested.
+    /// O6–O8 where the URL was contested, O10 where the page's own former claim gave way.
     pub owner: Option<Rule>,
     /// From the context's seed.
     pub position: Position,
@@ -94,7 +96,9 @@ pub fn decide<'a>(
     };
     let best = catalog.best_match(parent.collection, &link.url).map(String::as_str);
     let cycles = queued.map_or(0, |record| cycles_in_run(record, parent.run));
-    let place = place(catalog, parent, link, best, cycles);
+    let Some(place) = place(catalog, parent, link, best, cycles) else {
+        return taken_back(parent, queued, best);
+    };
     let subject = Subject { catalog, collection: parent.collection, url: &link.url };
     let arrival = Arrival { subject, parent, place, best, now };
     let (rule, owner, action) = arrival.decide(queued);
@@ -110,14 +114,28 @@ pub fn decide<'a>(
 
 /// F28.
 fn settled<'a>() -> LinkDecision<'a> {
-    LinkDecision {
-        action: Action::Ignore,
-        rule: Rule::F28,
-        context: None,
-        owner: None,
-        position: Position::default(),
-        verdict: None,
+    unjudged(Rule::F28, None, Action::Ignore)
+}
+
+/// O10: a page that nobody claims takes back what it claimed. What came to its best match (O5) stays there: it was never claimed for an
+/// owner of the page, and taking it back could bring the page its claim again, and so on for ever.
+fn taken_back<'a>(parent: &Parent<'_>, queued: Option<&Record>, best: Option<&str>) -> LinkDecision<'a> {
+    let Some(record) = queued else { return unjudged(Rule::F27, None, Action::Ignore) };
+    match record.via.page_fingerprint() {
+        Some(page) if Some(page) == parent.via.page_fingerprint() && best != Some(&record.seed) => {
+            unjudged(Rule::F26, Some(Rule::O10), unclaimed(record))
+        }
+        _ => unjudged(Rule::F26, None, Action::Ignore),
     }
+}
+
+fn unclaimed(record: &Record) -> Action {
+    Action::Update(Record { via: Via::Nobody, ..record.clone() })
+}
+
+/// Without a context.
+fn unjudged<'a>(rule: Rule, owner: Option<Rule>, action: Action) -> LinkDecision<'a> {
+    LinkDecision { action, rule, context: None, owner, position: Position::default(), verdict: None }
 }
 
 /// A link with its context, at the queue.
@@ -134,6 +152,7 @@ impl Arrival<'_, '_> {
         let context = self.place.context.seed;
         match (self.place.standing.is_in_scope(), queued) {
             (true, None) => (Rule::F22, None, Action::Add(self.added())),
+            (in_scope, Some(record)) if self.replaces(record) => self.replace(record, in_scope),
             (true, Some(record)) if record.seed == context => (Rule::F23, None, self.update(record)),
             (true, Some(record)) => self.contest(record),
             (false, Some(record)) if record.seed == context => (Rule::F25, None, self.doubt(record)),
@@ -147,6 +166,7 @@ impl Arrival<'_, '_> {
         Record {
             seed: self.place.context.seed.to_owned(),
             position: self.place.position,
+            via: self.parent.via,
             due: self.now,
             run: self.parent.run,
             cycles: 0,
@@ -169,7 +189,10 @@ impl Arrival<'_, '_> {
         let position =
             better_position(record.position, new, |position| self.standing(record, position).claim);
         let standing = if position == new { self.place.standing } else { self.standing(record, position) };
-        self.promising(renewed(record, position, &standing, self.parent.run, self.now))
+        // A start is not said again: it stands, whatever becomes of the pages that claim the same.
+        let stays = position == record.position && self.parent.via != Via::Start;
+        let via = if stays { record.via } else { self.parent.via };
+        self.promising(renewed(record, (position, via), &standing, self.parent.run, self.now))
     }
 
     /// What changed may change what is promised, too (F31).
@@ -185,12 +208,44 @@ impl Arrival<'_, '_> {
         let queued = self.standing(record, record.position);
         let context = self.place.context.seed;
         let owner = owner((context, self.place.standing.claim), (&record.seed, queued.claim), self.best);
-        let action = if owner.seed == context {
-            taken_over(record, context, self.place.position, &self.place.standing, self.parent.run, self.now)
-        } else {
-            touched(record, &queued, self.now)
-        };
+        let action =
+            if owner.seed == context { self.taken_over(record) } else { touched(record, &queued, self.now) };
         (Rule::F24, Some(owner.rule), self.promising(action))
+    }
+
+    fn taken_over(&self, record: &Record) -> Action {
+        let Place { context, position, standing } = &self.place;
+        let claim = (*position, self.parent.via);
+        taken_over(record, context.seed, claim, standing, self.parent.run, self.now)
+    }
+
+    /// O10: whether what this page says of the URL takes the place of the claim by which the URL has its owner. It does where that claim is
+    /// the page's own, made for another seed or in another's scope; and where nobody claims the URL any more. Out of scope of the seed
+    /// that has it, F25 decides.
+    fn replaces(&self, record: &Record) -> bool {
+        let Place { context, standing, .. } = &self.place;
+        match (record.via, self.parent.via) {
+            (Via::Nobody, _) => standing.is_in_scope(),
+            (Via::Page { page: former, seed }, Via::Page { page, seed: now }) if former == page => {
+                let same = record.seed == context.seed;
+                if standing.is_in_scope() { seed != now || !same } else { seed != now && !same }
+            }
+            _ => false,
+        }
+    }
+
+    /// O10, without a contest. A page that has no claim to make any more leaves the URL to whoever makes one.
+    fn replace(&self, record: &Record, in_scope: bool) -> (Rule, Option<Rule>, Action) {
+        let rule = match in_scope {
+            true if record.seed == self.place.context.seed => Rule::F23,
+            true => Rule::F24,
+            false => Rule::F26,
+        };
+        let action = match in_scope {
+            true => self.promising(self.taken_over(record)),
+            false => unclaimed(record),
+        };
+        (rule, Some(Rule::O10), action)
     }
 
     /// F25.

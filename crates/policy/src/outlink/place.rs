@@ -13,14 +13,14 @@ pub(super) struct Place<'a> {
     pub(super) standing: Standing,
 }
 
-/// Judges for the parent's seed first, and for the best match where O5 asks for it.
+/// Judges for the parent's seed first, and for the best match where O5 asks for it. None: the page claims nothing.
 pub(super) fn place<'a>(
     catalog: &'a Catalog,
     parent: &Parent<'a>,
     link: &Link,
     best: Option<&'a str>,
     cycles: u32,
-) -> Place<'a> {
+) -> Option<Place<'a>> {
     let subject = Subject { catalog, collection: parent.collection, url: &link.url };
     let judged = |key: &str, position: &dyn Fn(&SeedEntry) -> Position| {
         let Some(entry) = catalog.seed(key) else { return (Position::default(), Standing::NONE) };
@@ -30,14 +30,15 @@ pub(super) fn place<'a>(
     let (position, standing) = match parent.origin {
         Origin::Start(own) => judged(own, &|_| Position::SEED),
         Origin::Page(seed) => judged(seed, &|entry| follow(parent, link, entry)),
+        Origin::Unclaimed => return None,
     };
-    let context = context(parent.origin, best, standing.is_in_scope());
+    let context = context(parent.origin, best, standing.is_in_scope())?;
     let by_parent = matches!(parent.origin, Origin::Start(seed) | Origin::Page(seed) if seed == context.seed);
     let (position, standing) = match by_parent {
         true => (position, standing),
         false => judged(context.seed, &|_| Position::LINKED_FROM_SEED),
     };
-    Place { context, position, standing }
+    Some(Place { context, position, standing })
 }
 
 fn follow(parent: &Parent<'_>, link: &Link, entry: &SeedEntry) -> Position {

@@ -4,7 +4,7 @@
 
 use crate::model::{Position, Record};
 use crate::outlink::Action;
-use crate::owner::Claim;
+use crate::owner::{Claim, Via};
 use crate::schedule::next_due;
 use crate::standing::Standing;
 use crate::time::{Span, Time};
@@ -17,11 +17,15 @@ const TTL_PARTS: u64 = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Renewal {
     position: Position,
+    via: Via,
     due: Time,
     run: u64,
     cycles: u32,
     linked: Time,
 }
+
+/// Where the URL stands from its seed, and whose claim says so.
+type Claimed = (Position, Via);
 
 /// F23: the better of the two positions the URL has under one seed.
 pub(super) fn better_position(
@@ -39,15 +43,9 @@ pub(super) fn better_position(
     if stored_first { stored } else { new }
 }
 
-/// F23: same seed. `standing` is that of `position`.
-pub(super) fn renewed(
-    record: &Record,
-    position: Position,
-    standing: &Standing,
-    run: u64,
-    now: Time,
-) -> Action {
-    let renewal = renewal(record, position, standing, run, now);
+/// F23: same seed. `standing` is that of the claimed position.
+pub(super) fn renewed(record: &Record, claimed: Claimed, standing: &Standing, run: u64, now: Time) -> Action {
+    let renewal = renewal(record, claimed, standing, run, now);
     changed(record, None, renewal)
 }
 
@@ -55,12 +53,12 @@ pub(super) fn renewed(
 pub(super) fn taken_over(
     record: &Record,
     seed: &str,
-    position: Position,
+    claimed: Claimed,
     standing: &Standing,
     run: u64,
     now: Time,
 ) -> Action {
-    let renewal = renewal(record, position, standing, run, now);
+    let renewal = renewal(record, claimed, standing, run, now);
     changed(record, Some(seed), renewal)
 }
 
@@ -70,9 +68,11 @@ pub(super) fn touched(record: &Record, standing: &Standing, now: Time) -> Action
     changed(record, None, Renewal { linked, ..as_stored(record) })
 }
 
-fn renewal(record: &Record, position: Position, standing: &Standing, run: u64, now: Time) -> Renewal {
+fn renewal(record: &Record, claimed: Claimed, standing: &Standing, run: u64, now: Time) -> Renewal {
+    let (position, via) = claimed;
     Renewal {
         position,
+        via,
         due: due(record, standing.every, now),
         run: record.run.max(run),
         cycles: cycles_in_run(record, run),
@@ -105,13 +105,13 @@ fn changed(record: &Record, seed: Option<&str>, renewal: Renewal) -> Action {
     if seed.is_none() && renewal == as_stored(record) {
         return Action::Keep;
     }
-    let Renewal { position, due, run, cycles, linked } = renewal;
+    let Renewal { position, via, due, run, cycles, linked } = renewal;
     let seed = seed.unwrap_or(&record.seed).to_owned();
     let old = record.clone();
-    Action::Update(Record { seed, position, due, run, cycles, linked, ..old })
+    Action::Update(Record { seed, position, via, due, run, cycles, linked, ..old })
 }
 
 fn as_stored(record: &Record) -> Renewal {
-    let Record { position, due, run, cycles, linked, .. } = *record;
-    Renewal { position, due, run, cycles, linked }
+    let Record { position, via, due, run, cycles, linked, .. } = *record;
+    Renewal { position, via, due, run, cycles, linked }
 }

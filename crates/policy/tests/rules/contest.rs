@@ -2,7 +2,7 @@
 
 use policy::model::{LinkKind, Record};
 use policy::outlink::{Action, Known, Link, Parent, decide};
-use policy::owner::Origin;
+use policy::owner::{Origin, Via};
 
 use crate::world::{day, position, record, rows, url, world};
 
@@ -50,7 +50,13 @@ fn o2_to_o8_context_and_owner() {
     for row in rows(table) {
         let queued = (row[2] != "-").then(|| Record { position: position("d1 h1"), ..record(row[2]) });
         let known = queued.as_ref().map_or(Known::Absent, Known::Queued);
-        let parent = Parent { origin: Origin::Page(row[0]), position: position(""), run: 1, collection: "k" };
+        let parent = Parent {
+            origin: Origin::Page(row[0]),
+            via: Via::Start,
+            position: position(""),
+            run: 1,
+            collection: "k",
+        };
         let decision =
             decide(&catalog, &parent, &Link { url: url(row[1]), kind: LinkKind::Link }, known, day(0));
         let context = decision.context.unwrap();

@@ -121,13 +121,18 @@ fn f31_evaluation_withdraws_what_nobody_promises_any_more() {
 fn f31_a_link_that_makes_a_url_due_earlier_promises_it_earlier() {
     use policy::model::{LinkKind, Position};
     use policy::outlink::{Action, Known, Link, Parent, decide};
-    use policy::owner::Origin;
+    use policy::owner::{Origin, Via};
     let mut catalog = world(WORLD);
     let weekly = Terms { every: span("7d"), profiles: vec!["weekly".into()] };
     let queued =
         Record { due: day(6), owed: Owed::Promise(day(6)), terms: Some(weekly), ..fetched_on("vg", -1) };
-    let parent =
-        Parent { origin: Origin::Page("vg"), position: Position::default(), run: 1, collection: "k" };
+    let parent = Parent {
+        origin: Origin::Page("vg"),
+        via: Via::Start,
+        position: Position::default(),
+        run: 1,
+        collection: "k",
+    };
     let link = Link { url: url("vg.no/a"), kind: LinkKind::Link };
     catalog.apply(change("profile daily k every=2d")).unwrap();
     let Action::Update(record) = decide(&catalog, &parent, &link, Known::Queued(&queued), day(0)).action

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use policy::catalog::Catalog;
 use policy::model::{LinkKind, Position, Record};
 use policy::outlink::{Action, Known, Link, Parent, decide};
-use policy::owner::Origin;
+use policy::owner::{Origin, Via};
 use policy::url::CrawlUrl;
 
 use crate::world::{day, position, rows, url, world};
@@ -36,7 +36,8 @@ fn step(catalog: &Catalog, queue: &mut Queue, from: &str, target: &str) -> Vec<S
         Some(page) => Origin::Page(catalog.seed(&page.seed).unwrap().seed.name.as_str()),
     };
     let at = page.as_ref().map_or(Position::SEED, |page| page.position);
-    let parent = Parent { origin, position: at, run: 1, collection: "k" };
+    let via = page.as_ref().map_or(Via::Start, |page| Via::page(from, &page.seed));
+    let parent = Parent { origin, via, position: at, run: 1, collection: "k" };
     let known = before.as_ref().map_or(Known::Absent, Known::Queued);
     let decision =
         decide(catalog, &parent, &Link { url: target.clone(), kind: LinkKind::Link }, known, day(0));

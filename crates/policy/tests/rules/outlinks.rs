@@ -4,7 +4,7 @@ use policy::catalog::Catalog;
 use policy::contract::Terms;
 use policy::model::{LastFetch, LinkKind, Record};
 use policy::outlink::{Action, Known, Link, LinkDecision, Parent, decide};
-use policy::owner::Origin;
+use policy::owner::{Origin, Via};
 use policy::time::Time;
 
 use crate::world::{day, extend, fetched_on, position, record, rows, span, url, world};
@@ -35,13 +35,15 @@ fn link_in_run<'a>(
     known: Known<'_>,
     run: u64,
 ) -> LinkDecision<'a> {
-    let parent = Parent { origin: Origin::Page(seed), position: position(at), run, collection: "k" };
+    let parent =
+        Parent { origin: Origin::Page(seed), via: Via::Start, position: position(at), run, collection: "k" };
     decide(catalog, &parent, &Link { url: url(target), kind: LinkKind::Link }, known, day(0))
 }
 
 fn start<'a>(catalog: &'a Catalog, seed: &'a str, known: Known<'_>, run: u64) -> LinkDecision<'a> {
     let target = catalog.seed(seed).unwrap().url.clone();
-    let parent = Parent { origin: Origin::Start(seed), position: position(""), run, collection: "k" };
+    let parent =
+        Parent { origin: Origin::Start(seed), via: Via::Start, position: position(""), run, collection: "k" };
     decide(catalog, &parent, &Link { url: target, kind: LinkKind::Link }, known, day(0))
 }
 
@@ -251,7 +253,13 @@ fn f9_what_a_deleted_seed_owned_is_taken_over_at_the_next_link() {
 fn f22_redirects_and_requisites_keep_the_depth() {
     let catalog = world(WORLD);
     let place = |kind, target| {
-        let parent = Parent { origin: Origin::Page("vg"), position: position("d3"), run: 1, collection: "k" };
+        let parent = Parent {
+            origin: Origin::Page("vg"),
+            via: Via::Start,
+            position: position("d3"),
+            run: 1,
+            collection: "k",
+        };
         shown(&decide(&catalog, &parent, &Link { url: url(target), kind }, Known::Absent, day(0)).action)
     };
     assert_eq!(place(LinkKind::Redirect, "vg.no/a"), "add vg d3");

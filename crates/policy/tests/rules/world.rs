@@ -3,6 +3,7 @@
 use policy::catalog::{Catalog, Change};
 use policy::contract::Owed;
 use policy::model::{Collection, LastFetch, Limits, Position, Profile, Record, RobotsPolicy, Seed};
+use policy::owner::Via;
 use policy::scope::{Pattern, Scope, Within};
 use policy::time::{Span, Time};
 use policy::url::{CrawlUrl, UrlRules, normalise};
@@ -55,6 +56,7 @@ pub(crate) fn record(seed: &str) -> Record {
     Record {
         seed: seed.to_owned(),
         position: position("d1"),
+        via: Via::Start,
         due: day(0),
         run: 1,
         cycles: 0,
