@@ -143,14 +143,14 @@ impl Frontier {
         Ok(true)
     }
 
-    /// The last capture of a URL that holds its payload: what a revisit refers to.
+    /// The last capture of a URL that holds content, not an error: what a revisit refers to.
     pub async fn original(&self, collection: &str, surt: &str, url: &str) -> Result<Option<(Time, Capture)>> {
         let tx = self.store.begin().await?;
         let mut rest = Some(CAPTURES.range((collection, surt_in_key(surt))));
         while let Some(range) = rest {
             let page = CAPTURES.scan(&tx, &range, ORIGINAL_PAGE, Order::Backward).await?;
             for ((_, _, at, _), capture) in page.rows {
-                if !capture.revisit && capture.url == url {
+                if !capture.revisit && (200..300).contains(&capture.status) && capture.url == url {
                     return Ok(Some((Time(at), capture)));
                 }
             }

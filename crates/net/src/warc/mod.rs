@@ -12,6 +12,7 @@
 //!
 //! **Reading.** [`Reader`] goes through a file of anybody's making, record by record, and never holds more than a record's head in
 //! memory. [`check()`] is that with every digest recomputed. [`Walk`] goes through a file of our own from anywhere in it, past damage.
+//! [`StoredRecord`] is the one record that a capture points at.
 //!
 //! The invariant: a file without the suffix `.open` is complete and its bytes are never touched again; a file with it is sound up to the
 //! end the store has committed; and no byte of either goes but those of a batch that the store and the journal both say is in hand.
@@ -37,6 +38,7 @@ mod read;
 mod shelf;
 mod small;
 pub(crate) mod split;
+mod stored;
 mod verify;
 mod walk;
 
@@ -53,6 +55,7 @@ pub use names::is_legal_part;
 pub use pack::{Capture, Entry, GroupBuilder, PackSettings, Packer, Prepared, Refers, Revisit};
 pub use read::{Extent, ReadError, Reader};
 pub use shelf::{Held, Stage, cut_back, end_of, set_aside, set_end_aside, survey, take_back};
+pub use stored::{StoredRecord, open_file};
 pub use verify::{Digests, Outcome};
 pub use walk::{Record, Step, Walk, said_first};
 

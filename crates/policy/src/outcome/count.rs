@@ -36,9 +36,12 @@ fn slot(before: &Record) -> Time {
     }
 }
 
-/// Only good content is worth asking about again; an unchanged answer may bring new validators.
+/// Only good content is worth asking about again; an unchanged answer may bring new validators. One without a digest is not what we have:
+/// what it stands for cannot be read any more, and is asked for as a whole.
 fn remember(record: &mut Record, response: &Response) {
-    if response.unchanged {
+    if response.unchanged && response.digest.is_none() {
+        (record.digest, record.etag, record.last_modified) = (None, None, None);
+    } else if response.unchanged {
         record.etag = response.etag.clone().or(record.etag.take());
         record.last_modified = response.last_modified.clone().or(record.last_modified.take());
     } else if (200..300).contains(&response.status) {

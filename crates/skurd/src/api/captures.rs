@@ -251,12 +251,8 @@ fn attachment(name: &str) -> HeaderValue {
         .unwrap_or(HeaderValue::from_static("attachment"))
 }
 
-/// The file while it is being written has another name.
-fn open_file(path: &PathBuf) -> Answer<std::fs::File> {
-    let still_open = path.with_added_extension("open");
-    let opened = std::fs::File::open(path).or_else(|_| std::fs::File::open(still_open));
-    // It may have been completed in between.
-    opened.or_else(|_| std::fs::File::open(path)).map_err(|_| {
+fn open_file(path: &std::path::Path) -> Answer<std::fs::File> {
+    net::warc::open_file(path).map_err(|_| {
         Problem::new(StatusCode::GONE, "the archive file of this capture is gone")
             .hint("put it back into the data directory")
     })

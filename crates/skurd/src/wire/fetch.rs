@@ -1,6 +1,7 @@
 //! One order: robots, request, answer, links, records.
 
 use std::io::Read;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use frontier::Frontier;
@@ -8,14 +9,15 @@ use frontier::ports::{AnswerFacts, Clock, Fetch, Fetcher, Order, Outlink, PageNo
 use frontier::schema::ErrorKind;
 use net::cookies::Jar;
 use net::decode;
-use net::exchange::{Exchange, Framing};
+use net::exchange::{Exchange, Framing, Head};
 use net::extract::{self, Extracted, Page};
+use net::http::head::Layout;
 use net::http::{
-    Client, FetchError, FetchErrorKind, FetchLimits, Fetched, Request, body, check_header, is_validator,
-    validator,
+    Client, Dechunk, FetchError, FetchErrorKind, FetchLimits, Fetched, Request, body, check_header,
+    is_validator, validator,
 };
 use net::surt;
-use net::warc::{Digest, Prepared, digest};
+use net::warc::{Digest, Prepared, StoredRecord, digest};
 use policy::model::{Collection, LinkKind, RobotsPolicy};
 use policy::time::Span;
 use policy::url::UrlRules;
@@ -39,7 +41,14 @@ pub(crate) struct WireFetcher {
     identity: Identity,
     robots: RobotsCache,
     /// None: nothing is archived.
-    packers: Option<Arc<Packers>>,
+    shelf: Option<Arc<Shelf>>,
+}
+
+/// What is archived, and how.
+pub(super) struct Shelf {
+    pub(super) packers: Packers,
+    /// Where the files of the archive are.
+    pub(super) dir: PathBuf,
 }
 
 /// What the catalog says about how to ask.
@@ -54,15 +63,9 @@ impl WireFetcher {
         frontier: Arc<Frontier>,
         client: Client,
         identity: Identity,
-        packers: Option<Packers>,
+        shelf: Option<Shelf>,
     ) -> WireFetcher {
-        WireFetcher {
-            frontier,
-            client,
-            identity,
-            robots: RobotsCache::default(),
-            packers: packers.map(Arc::new),
-        }
+        WireFetcher { frontier, client, identity, robots: RobotsCache::default(), shelf: shelf.map(Arc::new) }
     }
 
     fn manner(&self, order: &Order) -> Manner {
@@ -97,8 +100,8 @@ impl WireFetcher {
         reading: &Reading,
         ruling: Option<Ruling>,
     ) -> (Report, Option<Haul>) {
-        let packed = match (&self.packers, &reading.exchange) {
-            (Some(packers), Some((exchange, dns))) => packers.aside(exchange, dns.as_ref()).map(Some),
+        let packed = match (&self.shelf, &reading.exchange) {
+            (Some(shelf), Some((exchange, dns))) => shelf.packers.aside(exchange, dns.as_ref()).map(Some),
             _ => Ok(None),
         };
         let packed = match packed {
@@ -151,16 +154,18 @@ impl WireFetcher {
         (self.client.fetch(&request).await, original)
     }
 
-    /// The capture that holds what the URL last gave; none if it was never fetched or never archived.
+    /// The capture that holds what the URL last gave; none if it was never fetched or never archived, or lies there no more.
     async fn original(&self, order: &Order) -> Option<Original> {
         order.digest.as_ref()?;
-        self.packers.as_ref()?;
+        let shelf = self.shelf.as_ref()?;
         let key = surt::key(order.url.as_str());
         // A store that cannot be read is noticed by the commit: here it only means a full copy instead of a reference.
         let (time, capture) =
             self.frontier.original(&order.collection, &key, order.url.as_str()).await.ok()??;
         let digest::Parsed::Sum(payload) = Digest::parse(&capture.digest)? else { return None };
-        Some(Original { url: capture.url, time, payload })
+        let path = shelf.dir.join(&capture.file);
+        let (offset, length) = (capture.offset, capture.length);
+        Some(Original { url: capture.url, time, payload, path, offset, length }).filter(Original::is_there)
     }
 }
 
@@ -205,12 +210,12 @@ impl Fetcher for WireFetcher {
             dns: fetched.dns,
             original,
             rules: manner.rules.clone(),
-            packers: self.packers.clone(),
+            shelf: self.shelf.clone(),
             announced: ruling.as_ref().is_some_and(|ruling| ruling.names_as_sitemap),
             indexed: self.frontier.feeds_index(&order.collection),
         };
         let done = match work.exchange.response.len() {
-            0..=AT_ONCE_BYTES_MAX => work.done(),
+            0..=AT_ONCE_BYTES_MAX if work.exchange.head.status != 304 => work.done(),
             _ => aside(move || work.done()).await,
         };
         let done = match done {
@@ -279,7 +284,7 @@ struct Work {
     dns: Option<net::dns::DnsRecord>,
     original: Option<Original>,
     rules: UrlRules,
-    packers: Option<Arc<Packers>>,
+    shelf: Option<Arc<Shelf>>,
     announced: bool,
     /// The link index wants to know of it.
     indexed: bool,
@@ -310,20 +315,21 @@ impl Work {
         let same = order.digest.as_deref() == Some(entity.to_string().as_str());
         let has_content = (200..300).contains(&head.status);
         let unchanged = not_modified || (same && has_content);
-        let extracted = self.extract();
+        let extracted = self.extract(&exchange.head, &mut body(exchange));
+        let reread = if not_modified { self.reread() } else { Ok(None) };
         let original = self.original.as_ref().filter(|_| unchanged && exchange.truncated.is_none());
-        let group = match &self.packers {
+        let group = match &self.shelf {
             None => None,
-            Some(packers) => Some(packers.answer(&Answer {
+            Some(shelf) => Some(shelf.packers.answer(&Answer {
                 order,
                 exchange,
                 dns: self.dns.as_ref(),
                 payload,
                 original,
-                extracted: extracted.as_ref(),
+                extracted: Some(&extracted),
             })?),
         };
-        let facts = AnswerFacts {
+        let mut facts = AnswerFacts {
             status: head.status,
             digest: if not_modified { order.digest.clone() } else { Some(entity.to_string()) },
             etag: validator(head, "etag"),
@@ -332,13 +338,24 @@ impl Work {
             robots_denied_until: None,
             target_dns_failed: false,
         };
+        let existence = self.existence(&extracted);
+        let page = self.page(&extracted, unchanged);
+        let (found, unreadable) = match reread {
+            Ok(reread) => (reread.unwrap_or(extracted), None),
+            Err(error) => {
+                // Asked for as a whole next time, and then it has its links again.
+                facts.digest = None;
+                (
+                    extracted,
+                    Some(format!("its last capture cannot be read ({error}): its links are not known")),
+                )
+            }
+        };
         let mut problem = exchange.truncated.map(|why| format!("cut off: {}", told(why)));
-        if let Some(reason) = extracted.as_ref().and_then(|extracted| extracted.problem.as_ref()) {
-            problem.get_or_insert_with(|| reason.clone());
+        if let Some(reason) = unreadable.or(found.problem) {
+            problem.get_or_insert(reason);
         }
-        let existence = self.existence(extracted.as_ref());
-        let page = self.page(extracted.as_ref(), unchanged);
-        let mut links = extracted.map_or_else(Vec::new, |extracted| extracted.links);
+        let mut links = found.links;
         let limit = order.plan.limits.max_redirects;
         if order.position.chain >= limit && links.iter().any(|link| link.kind == LinkKind::Redirect) {
             links.retain(|link| link.kind != LinkKind::Redirect);
@@ -357,14 +374,13 @@ impl Work {
     }
 
     /// What the link index is told: the links a person could click. What is no page but was captured is known to be there, and has none.
-    fn page(&self, extracted: Option<&Extracted>, unchanged: bool) -> Option<PageNow> {
+    fn page(&self, extracted: &Extracted, unchanged: bool) -> Option<PageNow> {
         match self.exchange.head.status {
             _ if !self.indexed || unchanged => None,
             404 | 410 => Some(PageNow::Gone),
             200..=399 => {
                 let mut page = index::PageBuilder::default();
-                let links = extracted.map_or(&[][..], |extracted| &extracted.links);
-                for link in links.iter().filter(|link| link.is_indexed()) {
+                for link in extracted.links.iter().filter(|link| link.is_indexed()) {
                     page.link(link.url.as_str(), &link.anchor);
                 }
                 Some(PageNow::Links(page.finish().0))
@@ -374,7 +390,7 @@ impl Work {
     }
 
     /// L3: what the answer says of the id a walk asked for.
-    fn existence(&self, extracted: Option<&Extracted>) -> Option<Outcome> {
+    fn existence(&self, extracted: &Extracted) -> Option<Outcome> {
         let Work { order, exchange, .. } = self;
         let walk = order.walk.as_ref()?;
         let mut looked_at = Vec::new();
@@ -383,8 +399,7 @@ impl Work {
         let mut decoded = decode::decoded(exchange.head.all("content-encoding"), &mut raw, wanted);
         // What cannot be decoded is looked at as far as it can.
         let _ = decoded.by_ref().take(wanted).read_to_end(&mut looked_at);
-        let links = extracted.map_or(&[][..], |extracted| &extracted.links);
-        let target = links.iter().find(|link| link.how == "header/location");
+        let target = extracted.links.iter().find(|link| link.how == "header/location");
         Some(walk.exists.judge(&Seen {
             status: Some(exchange.head.status),
             location: target.map(|link| link.url.as_str()),
@@ -393,12 +408,24 @@ impl Work {
         }))
     }
 
-    fn extract(&self) -> Option<Extracted> {
-        let Work { order, exchange, .. } = self;
+    /// F35: a page that was not modified names all the links it had, as its last capture has them. None where there is no capture.
+    fn reread(&self) -> std::io::Result<Option<Extracted>> {
+        let Some(original) = &self.original else { return Ok(None) };
+        let file = net::warc::open_file(&original.path)?;
+        let mut record = StoredRecord::open(file, original.offset, original.length)?;
+        let parsed = record.http_head()?.ok_or_else(|| std::io::Error::other("it is no answer"))?;
+        Ok(Some(match parsed.layout {
+            Layout::Chunked => self.extract(&parsed.head, &mut Dechunk::new(record)),
+            _ => self.extract(&parsed.head, &mut record),
+        }))
+    }
+
+    fn extract(&self, head: &Head, body: &mut dyn Read) -> Extracted {
+        let order = &self.order;
         let limits = &order.plan.limits;
         let page = Page {
             url: &order.url,
-            head: &exchange.head,
+            head,
             limits: extract::Limits {
                 links_max: usize::try_from(limits.max_outlinks).unwrap_or(usize::MAX),
                 decoded_bytes_max: limits.max_decoded_bytes,
@@ -408,7 +435,7 @@ impl Work {
             forms: false,
             announced_as_sitemap: self.announced,
         };
-        let mut found = extract::links(&page, &mut body(exchange));
+        let mut found = extract::links(&page, body);
         let fit = order.links_that_fit(found.links.iter().map(|link| &link.url));
         let left_out = found.dropped + (found.links.len() - fit) as u64;
         found.links.truncate(fit);
@@ -416,7 +443,7 @@ impl Work {
             let cut = format!("{left_out} links beyond the first {fit} were left out");
             found.problem = Some(found.problem.map_or(cut.clone(), |problem| format!("{problem}; {cut}")));
         }
-        Some(found)
+        found
     }
 }
 

@@ -85,7 +85,8 @@ pub(crate) fn open(
         clock,
     })?;
     let packers = settings.compression.map(|compression| pack::Packers::new(compression, &spill_dir));
-    let fetcher = WireFetcher::new(Arc::clone(frontier), client, settings.identity.clone(), packers);
+    let shelf = packers.map(|packers| fetch::Shelf { packers, dir: warc_dir(&settings.dir) });
+    let fetcher = WireFetcher::new(Arc::clone(frontier), client, settings.identity.clone(), shelf);
     let archive = WarcArchive::new(settings, Arc::clone(frontier))?;
     Ok((Arc::new(fetcher), Arc::new(archive)))
 }

@@ -33,6 +33,18 @@ pub(super) struct Original {
     pub(super) url: String,
     pub(super) time: Time,
     pub(super) payload: Digest,
+    /// Where it lies.
+    pub(super) path: PathBuf,
+    pub(super) offset: u64,
+    pub(super) length: u64,
+}
+
+impl Original {
+    /// Whether it can be expected to be read: what cannot, is asked for as a whole.
+    pub(super) fn is_there(&self) -> bool {
+        let len = net::warc::open_file(&self.path).and_then(|file| Ok(file.metadata()?.len()));
+        len.is_ok_and(|len| len >= self.offset.saturating_add(self.length))
+    }
 }
 
 /// An answer and what is to be said about it.

@@ -1,10 +1,12 @@
 //! Harvested again: what stayed the same is stored once and referred to.
 
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 
 use net::warc::{Reader, RecordHead};
 
 use crate::reply::Reply;
+use crate::web::Ask;
 use crate::world::World;
 
 const SAME: &str = "<p>always the same</p>";
@@ -90,4 +92,88 @@ fn a4_a8_what_did_not_change_is_a_revisit() {
         assert!(get("WARC-Profile").ends_with(profile), "{url}: {}", get("WARC-Profile"));
     }
     assert_eq!(heads.iter().filter(|head| head.kind() == "revisit").count(), 6);
+}
+
+const LINKING: &str = "
+settings: {politeness: {factor: 0, min: 0s, max: 0s}}
+collections: [{name: c}]
+profiles: [{name: p, collection: c, every: 1s, scope: {exclude: [EXCLUDED]}, limits: {backoff_base: 1s}}]
+seeds: [{url: 'http://etag.test/', profiles: [p]}]
+";
+
+/// Harvests so many URLs while these paths are out of scope.
+fn harvest(world: &World, excluded: &str, urls: &str) {
+    world.write("c.yaml", &LINKING.replace("EXCLUDED", excluded));
+    world.crawl_json(&["c.yaml", "--max-urls", urls]);
+}
+
+/// A front page that links to `/a` and is not modified, whoever asks.
+fn front(ask: &Ask) -> Reply {
+    match (ask.path.as_str(), ask.header("if-none-match")) {
+        ("/", Some("\"v1\"")) => Reply::of(304, &[], ""),
+        ("/", _) => Reply::of(200, &[("ETag", "\"v1\""), ("Content-Type", "text/html")], "<a href=/a>a</a>"),
+        ("/a", _) => Reply::html("a"),
+        _ => Reply::not_found(),
+    }
+}
+
+/// Of each request for the front page: whether it was conditional.
+fn conditional(world: &World) -> Vec<bool> {
+    let asked = world.web.seen().into_iter().filter(|seen| seen.ask.path == "/");
+    asked.map(|seen| seen.ask.header("if-none-match").is_some()).collect()
+}
+
+#[test]
+fn f35_a_page_that_was_not_modified_still_links() {
+    let world = World::new(front);
+    harvest(&world, "{prefix: 'http://etag.test/a'}", "1");
+    assert_eq!(world.captures_of("http://etag.test/a").len(), 0);
+    harvest(&world, "", "2");
+    assert_eq!(conditional(&world), [false, true]);
+    assert_eq!(world.captures_of("http://etag.test/a").len(), 1, "its last capture names it");
+    world.check();
+}
+
+#[test]
+fn f35_without_an_archive_nothing_is_asked_conditionally() {
+    let world = World::new(front);
+    world.write("c.yaml", &LINKING.replace("EXCLUDED", ""));
+    world.crawl_json(&["c.yaml", "--max-urls", "5", "--warc", "none"]);
+    let asked = conditional(&world);
+    assert!(asked.len() > 1 && !asked.contains(&true), "{asked:?}");
+}
+
+#[test]
+fn f35_a_capture_that_cannot_be_read_is_asked_for_as_a_whole() {
+    let world = World::new(front);
+    harvest(&world, "{prefix: 'http://etag.test/a'}", "1");
+    let capture = world.captures_of("http://etag.test/").remove(0);
+    let (offset, length) = (capture["offset"].as_u64().unwrap(), capture["length"].as_u64().unwrap());
+    let file = world.data().join("warc").join(capture["file"].as_str().unwrap());
+    let file = File::options().write(true).open(file).unwrap();
+    file.write_all_at(&vec![0; usize::try_from(length).unwrap()], offset).unwrap();
+    harvest(&world, "", "1");
+    let problem = world.why("http://etag.test/").to_string();
+    assert!(problem.contains("its last capture cannot be read"), "{problem}");
+    harvest(&world, "", "2");
+    assert_eq!(conditional(&world), [false, true, false]);
+    assert_eq!(world.captures_of("http://etag.test/a").len(), 1);
+}
+
+/// What was not modified is the page, not the excuse that came in between.
+#[test]
+fn f35_a_revisit_refers_to_content() {
+    let world = World::new(|ask| match ask.nth {
+        1 => Reply::of(503, &[], "later"),
+        _ => front(ask),
+    });
+    harvest(&world, "{prefix: 'http://etag.test/a'}", "3");
+    let statuses: Vec<_> =
+        world.captures_of("http://etag.test/").iter().map(|capture| capture["status"].clone()).collect();
+    assert_eq!(statuses, [200, 503, 304]);
+    let heads = heads(&world);
+    let page =
+        heads.iter().find(|head| head.kind() == "response" && !head.target_uri().unwrap().ends_with("txt"));
+    let revisit = heads.iter().find(|head| head.kind() == "revisit").unwrap();
+    assert_eq!(revisit.get("WARC-Refers-To-Date"), page.unwrap().get("WARC-Date"));
 }
