@@ -8,7 +8,8 @@ use store::{Order, Result};
 
 use crate::Frontier;
 use crate::desk::{Arrivals, Desk, stored_url};
-use crate::schema::{BLACKLIST, BLACKLIST_ENDS, UrlState};
+use crate::robots::server_of;
+use crate::schema::{BLACKLIST, BLACKLIST_ENDS, DENIED, UrlState};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlacklistRow {
@@ -104,11 +105,19 @@ impl Frontier {
 }
 
 impl Desk<'_> {
-    async fn lift(&self, collection: &str, url: &CrawlUrl, arrivals: &mut Arrivals) -> Result<bool> {
+    pub(crate) async fn lift(
+        &self,
+        collection: &str,
+        url: &CrawlUrl,
+        arrivals: &mut Arrivals,
+    ) -> Result<bool> {
         let Some(entry) = BLACKLIST.get(self.tx, (collection, url.as_str())).await? else { return Ok(false) };
         BLACKLIST.delete(self.tx, (collection, url.as_str()))?;
         if let Some(until) = entry.until {
             BLACKLIST_ENDS.delete(self.tx, (until.0, collection, url.as_str()))?;
+        }
+        if entry.reason == BlacklistReason::Robots {
+            DENIED.delete(self.tx, (server_of(url), collection, url.as_str()))?;
         }
         let state = self.state(collection, url.as_str()).await?;
         let Some(UrlState::Blacklisted(record)) = &state else { return Ok(false) };

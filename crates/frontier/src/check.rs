@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use policy::model::BlacklistReason;
 use policy::time::Time;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,8 +15,10 @@ use store::{Order, Result, Tx};
 use crate::Frontier;
 use crate::desk::stored_url;
 use crate::recount::differences;
+use crate::robots::server_of;
 use crate::schema::{
-    BLACKLIST, BLACKLIST_ENDS, GROUP_QUEUE, GROUPS, HOST_QUEUE, HOSTS, Host, LEASES, QUEUE, URLS, UrlState,
+    BLACKLIST, BLACKLIST_ENDS, DENIED, GROUP_QUEUE, GROUPS, HOST_QUEUE, HOSTS, Host, LEASES, QUEUE, URLS,
+    UrlState,
 };
 
 /// Something that must not be, in a sentence.
@@ -108,6 +111,10 @@ impl Ledger {
             if !matches!(self.urls.get(&(collection.clone(), url.clone())), Some(UrlState::Blacklisted(_))) {
                 self.find(format!("{url} is on the blacklist, but its state is another"));
             }
+            let denied = DENIED.get(tx, (server_of(&stored_url(url)?), collection, url)).await?.is_some();
+            if denied != (entry.reason == BlacklistReason::Robots) {
+                self.find(format!("{url} is blacklisted ({}), and denied by robots: {denied}", entry.reason));
+            }
             if let Some(until) = entry.until
                 && !ends.contains(&(until.0, collection.clone(), url.clone()))
             {
@@ -121,6 +128,11 @@ impl Ledger {
         let orphans: Vec<_> =
             orphans.map(|((_, url), _)| format!("{url} is blacklisted without an entry")).collect();
         self.findings.extend(orphans);
+        for ((_, collection, url), ()) in all(tx, &DENIED).await? {
+            if !entries.contains_key(&(collection, url.clone())) {
+                self.find(format!("{url} is denied by robots, but not on the blacklist"));
+            }
+        }
         Ok(())
     }
 

@@ -22,7 +22,8 @@ use policy::contract::Settled;
 use policy::evaluate::{Access, Dns, Robots, access};
 use policy::model::{BlacklistEntry, BlacklistReason, Record};
 use policy::outcome::{Answer, Fetched, HostEffect, NoAnswer, Outcome, Placement, Response, outcome};
-use policy::schedule::politeness_delay;
+use policy::robots::RETRY;
+use policy::schedule::{RETRY_AFTER_MAX, politeness_delay};
 use policy::time::{Span, Time};
 use store::{Durability, Error, Result};
 
@@ -31,9 +32,10 @@ use crate::desk::{Arrivals, Desk};
 use crate::hosts::Unit;
 use crate::links::Page;
 use crate::ports::{CaptureKey, Fetch, FileEnd, Order, Report};
+use crate::robots::server_of;
 use crate::schema::{
-    BLACKLIST, BLACKLIST_ENDS, CAPTURES, COOKIES, Capture, ErrorKind, FILES, GROUPS, HOSTS, Host, LEASES,
-    UrlState, surt_in_key,
+    BLACKLIST, BLACKLIST_ENDS, CAPTURES, COOKIES, Capture, DENIED, ErrorKind, FILES, GROUPS, HOSTS, Host,
+    LEASES, UrlState, surt_in_key,
 };
 use crate::size::Followed;
 
@@ -279,7 +281,9 @@ impl Desk<'_> {
     ) -> Result<Summary> {
         let Harvest { order, report, captures } = *harvest;
         host.deferred_until = match report.result {
-            Fetch::Deferred { until } => Some(until).filter(|until| *until > self.now),
+            Fetch::Deferred { until } => {
+                Some(until.min(self.now.plus(RETRY_AFTER_MAX))).filter(|until| *until > self.now)
+            }
             _ => None,
         };
         self.put_captures(order, captures)?;
@@ -328,7 +332,8 @@ impl Desk<'_> {
         let Harvest { order, report, .. } = *harvest;
         let queued_now = (stored.due != order.due).then_some(stored.due);
         let before = Record { due: order.due, ..stored.clone() };
-        let fetched = fetched(report);
+        let mut fetched = fetched(report, self.now);
+        fetched.robots_denied_until = fetched.robots_denied_until.map(|until| self.next_reading(until));
         let mut outcome = {
             let catalog = self.catalog();
             let salt = order.lease;
@@ -420,7 +425,8 @@ impl Desk<'_> {
         let Access::Blacklist { until } = access(Dns::Resolved, Robots::Denied { until }) else {
             return Ok(());
         };
-        let entry = BlacklistEntry { reason: BlacklistReason::Robots, since: self.now, until: Some(until) };
+        let until = Some(self.next_reading(until));
+        let entry = BlacklistEntry { reason: BlacklistReason::Robots, since: self.now, until };
         self.blacklist(&order.collection, &order.url, &record, record.clone(), &entry)
     }
 
@@ -437,7 +443,15 @@ impl Desk<'_> {
         if let Some(until) = entry.until {
             BLACKLIST_ENDS.put(self.tx, (until.0, collection, url.as_str()), &())?;
         }
+        if entry.reason == BlacklistReason::Robots {
+            DENIED.put(self.tx, (server_of(url), collection, url.as_str()), &())?;
+        }
         Ok(())
+    }
+
+    /// F40: robots.txt is not read any later than that, whatever the clock showed when it was read last.
+    fn next_reading(&self, until: Time) -> Time {
+        until.min(self.now.plus(self.catalog().settings().robots_cache.max(RETRY)))
     }
 
     /// Takes the order's slot out of its host and group; false if it is not there under this lease.
@@ -486,7 +500,8 @@ impl Desk<'_> {
     }
 }
 
-fn fetched(report: &Report) -> Fetched {
+/// F40: if it was fetched later than now, the clock has gone back since.
+fn fetched(report: &Report, now: Time) -> Fetched {
     let (answer, robots_denied_until, dns_failed) = match &report.result {
         Fetch::DnsFailed => (Answer::NoAnswer(NoAnswer::Unreachable), None, true),
         Fetch::RobotsDenied { until } => (Answer::NoAnswer(NoAnswer::Broken), Some(*until), false),
@@ -500,10 +515,10 @@ fn fetched(report: &Report) -> Fetched {
                 last_modified: facts.last_modified.clone(),
                 unchanged: facts.unchanged,
             };
-            (Answer::Response(response), facts.robots_denied_until, facts.target_dns_failed)
+            (Answer::Response(response), facts.robots_denied_until, facts.dns_failed)
         }
     };
-    Fetched { at: report.at, answer, robots_denied_until, dns_failed }
+    Fetched { at: report.at.min(now), answer, robots_denied_until, dns_failed }
 }
 
 fn no_answer(kind: ErrorKind) -> NoAnswer {

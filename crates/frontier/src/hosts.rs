@@ -67,6 +67,14 @@ impl Slots {
         parallel.min(SLOTS_MAX).saturating_sub(self.taken.len())
     }
 
+    /// F8: a request ends now, and the next is made as soon as the delay allows; says when.
+    pub(crate) fn book(&mut self, now: Time, delay: Span) -> Time {
+        self.hold(now, delay);
+        let at = self.next_free;
+        self.hold(at, delay);
+        at
+    }
+
     /// F8: a request begins or ends now; the next not before the delay.
     pub(crate) fn hold(&mut self, now: Time, delay: Span) {
         self.next_free = self.next_free.max(now.plus(delay));

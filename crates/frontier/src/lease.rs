@@ -68,7 +68,7 @@ impl Desk<'_> {
 
 impl Slots {
     /// Returns until when it was held before; none if it is not held.
-    fn renew(&mut self, lease: u64, until: Time) -> Option<Time> {
+    pub(crate) fn renew(&mut self, lease: u64, until: Time) -> Option<Time> {
         let slot = self.taken.iter_mut().find(|slot| slot.lease == lease)?;
         Some(std::mem::replace(&mut slot.until, until))
     }

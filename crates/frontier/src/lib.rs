@@ -12,6 +12,7 @@
 mod again;
 mod blacklist;
 mod check;
+mod clock;
 mod complete;
 mod contract;
 mod counts;
@@ -31,6 +32,8 @@ pub mod ports;
 mod recount;
 mod report;
 mod reserve;
+mod rest;
+mod robots;
 pub mod schema;
 mod shelf;
 mod size;
@@ -64,6 +67,8 @@ pub use look::{HostRow, QueueRow, State};
 pub use pause::Pause;
 pub use report::{DomainRow, FeasibilityRow};
 pub use reserve::Reserved;
+pub use rest::Rest;
+pub use robots::server_of;
 pub use shelf::Adoption;
 pub use start::{Started, Target};
 pub use stats::{is_content, is_not_found};
@@ -73,6 +78,7 @@ pub use visits::{Visit, Visiting};
 pub use walks::{WalkError, WalkSight};
 pub use why::{Explanation, HostSituation, Situation};
 
+use clock::Watch;
 use cursor::{Cursor, Writer};
 use declared::Declared;
 use desk::{Desk, Traces};
@@ -81,6 +87,7 @@ use hosts::STRIPES;
 use memo::Memo;
 use pause::Pauses;
 use ports::Clock;
+use rest::Resting;
 use walks::Walks;
 
 /// The frontier of one store. Share it by reference or `Arc`.
@@ -88,6 +95,7 @@ pub struct Frontier {
     store: Store,
     clock: Arc<dyn Clock>,
     declared: Declared,
+    watch: Watch,
     pauses: Pauses,
     cursor: Cursor,
     memo: Memo,
@@ -102,6 +110,7 @@ pub struct Frontier {
     swept_to: AtomicI64,
     /// Nothing is given out for now: who works on what was harvested is behind.
     held_back: AtomicBool,
+    resting: Resting,
     tracing: AtomicBool,
     traces: Traces,
 }
@@ -119,6 +128,7 @@ impl Frontier {
             store,
             clock,
             declared: Declared::default(),
+            watch: Watch::default(),
             pauses: Pauses::default(),
             cursor: Cursor::default(),
             memo: Memo::new(),
@@ -129,6 +139,7 @@ impl Frontier {
             rng: parking_lot::Mutex::new(fastrand::Rng::with_seed(seed)),
             swept_to: AtomicI64::new(i64::MIN),
             held_back: AtomicBool::new(false),
+            resting: Resting::default(),
             tracing: AtomicBool::new(false),
             traces: Traces::default(),
         }
@@ -180,7 +191,7 @@ impl Frontier {
         self.declared.catch_up(tx).await?;
         let stripe = u32::try_from(stripe % u64::from(STRIPES)).unwrap_or(0);
         let traces = self.tracing.load(Ordering::Relaxed).then_some(&self.traces);
-        let now = self.clock.now();
+        let now = self.look_at_clock().await?;
         let counted = parking_lot::Mutex::default();
         Ok(Desk { tx, now, declared: &self.declared, pauses: &self.pauses, cursor, stripe, traces, counted })
     }

@@ -21,9 +21,9 @@ use crate::schema::{COUNTERS, HOSTS, Host, PAUSES, URLS, UrlState};
 
 const VERSION: &str = "pauses";
 /// More pauses than this are no pauses but a configuration.
-const PAUSES_MAX: usize = 10_000;
+pub(crate) const PAUSES_MAX: usize = 10_000;
 /// When a paused host is looked at again, should nobody resume it before.
-const LOOK_AGAIN: Span = Span::minutes(1);
+pub(crate) const LOOK_AGAIN: Span = Span::minutes(1);
 /// URLs brought back in one transaction.
 const BATCH: usize = 200;
 
@@ -178,7 +178,7 @@ impl Frontier {
 }
 
 /// Tells everybody to read the pauses anew.
-async fn changed(tx: &Tx) -> Result<()> {
+pub(crate) async fn changed(tx: &Tx) -> Result<()> {
     let version = COUNTERS.lock(tx, (VERSION,)).await?.unwrap_or(0);
     COUNTERS.put(tx, (VERSION,), &(version + 1))
 }

@@ -81,14 +81,17 @@ pub struct Order {
     pub walk: Option<Box<WalkOrder>>,
 }
 
+/// How long an order may rest between its requests, in all.
+pub const REST_MAX: Span = Span::minutes(10);
 /// What reading and packing an answer may take beside the time on the wire.
 const READING_MAX: Span = Span::minutes(10);
 
 impl Order {
-    /// How long a fetch that keeps within its own limits takes at most: its request, and asking for robots.txt again after it.
+    /// How long a fetch that keeps within its own limits takes at most: its request, and asking for robots.txt again after it, for which it
+    /// may have to rest.
     pub fn time_limit(&self) -> Span {
         let total = self.plan.limits.total_timeout;
-        total.plus(total).plus(READING_MAX)
+        total.plus(total).plus(REST_MAX).plus(READING_MAX)
     }
 }
 
@@ -172,10 +175,10 @@ pub struct AnswerFacts {
     pub last_modified: Option<String>,
     /// A 304, or the digest of last time.
     pub unchanged: bool,
-    /// Robots deny the URL, or the target it redirects to, by now.
+    /// F30: robots deny the URL by now, until they are next read. (What it redirects to is a URL of its own.)
     pub robots_denied_until: Option<Time>,
-    /// The redirect target does not resolve.
-    pub target_dns_failed: bool,
+    /// F30: the name of its host does not resolve by now.
+    pub dns_failed: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

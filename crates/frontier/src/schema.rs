@@ -11,6 +11,7 @@
 //! | `ARRIVALS` | host, stripe | never written, only locked: see [`crate::hosts`] |
 //! | `LEASES` | until, lease | the unit and host that are reserved |
 //! | `BLACKLIST`, `BLACKLIST_ENDS` | collection, url; until, collection, url | reason, since, until |
+//! | `DENIED` | server, collection, url | – (what is blacklisted by the robots.txt of that server: see [`crate::robots`]) |
 //! | `COOKIES` | collection, host or domain | the cookies that are kept there: see [`policy::cookies`] |
 //! | `CAPTURES` | collection, SURT key, time, offset | where it is archived (two spellings of a URL share a SURT key, and may share the moment); see [`surt_in_key`] |
 //! | `FILES` | archive file | whose it is, and up to which byte its records are committed: see [`crate::shelf`] |
@@ -48,6 +49,8 @@ pub const LEASES: Table<(i64, u64), (String, String)> = Table::new(0x17, "leases
 pub const BLACKLIST: Table<(String, String), BlacklistEntry> =
     Table::new(0x18, "blacklist").version(2, &[(1, format1::blacklist_entry)]);
 pub const BLACKLIST_ENDS: Table<(i64, String, String), ()> = Table::new(0x19, "blacklist ends");
+/// Scheme, host and port, as a URL begins.
+pub const DENIED: Table<(String, String, String), ()> = Table::new(0x29, "denied by robots");
 pub const COOKIES: Table<(String, String), cookies::Row> =
     Table::new(0x1A, "cookies").version(2, &[(1, format1::cookies)]);
 pub const CAPTURES: Table<(String, String, i64, u64), Capture> =
@@ -96,6 +99,7 @@ pub const TABLES: &[(u8, &str, u8)] = &[
     LEASES.facts(),
     BLACKLIST.facts(),
     BLACKLIST_ENDS.facts(),
+    DENIED.facts(),
     COOKIES.facts(),
     CAPTURES.facts(),
     TRAFFIC.facts(),
@@ -312,6 +316,7 @@ mod tests {
             ("urls", URLS.key((&name, &url))),
             ("queue", QUEUE.key((&host, 0, &name, &url))),
             ("blacklist ends", BLACKLIST_ENDS.key((0, &name, &url))),
+            ("denied", DENIED.key((&format!("https://{host}:65535"), &name, &url))),
             ("cookies", COOKIES.key((&name, &host))),
             ("captures", CAPTURES.key((&name, surt_in_key(&surt), 0, 0))),
             ("contract", CONTRACT.key((0, 0, &name, &host, 0))),

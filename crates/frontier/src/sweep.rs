@@ -28,8 +28,9 @@ pub struct Swept {
 impl Frontier {
     /// Takes back what is past its lease and brings back what is past its blacklisting. Cheap where there is nothing.
     pub async fn sweep(&self) -> Result<Swept> {
-        // No lease is given that ends before the moment it is given: what was swept once stays swept.
-        let (from, now) = (self.swept_to.load(Ordering::Relaxed), self.clock.now());
+        // No lease is given that ends before the moment it is given: what was swept once stays swept, unless the clock went back (F40).
+        let (swept_to, now) = (self.swept_to.load(Ordering::Relaxed), self.clock.now());
+        let from = if swept_to > now.0 { i64::MIN } else { swept_to };
         let leases = self.take_back(from, now).await?;
         self.swept_to.store(now.0, Ordering::Relaxed);
         Ok(Swept { leases, blacklistings: self.end_blacklistings().await? })

@@ -5,9 +5,10 @@
 //! together with how far they have come ([`store::upgrade`]).
 //!
 //! Format 1 had no [counters](crate::counts): they are counted in one pass over URLs, captures and traffic each, and every queued URL gets what is owed
-//! to it. How late its harvests were says nothing of promises (a site that never answered was on time) and goes.
+//! to it. What robots deny is listed by server, too. How late its harvests were says nothing of promises (a site that never answered was on time) and goes.
 
 use policy::contract::begun;
+use policy::model::BlacklistReason;
 use policy::standing::Subject;
 use store::upgrade::{Step, Working};
 use store::{Bytes, Result, Tx};
@@ -15,7 +16,8 @@ use store::{Bytes, Result, Tx};
 use crate::counts::Counted;
 use crate::declared::Declared;
 use crate::desk::stored_url;
-use crate::schema::{CAPTURES, TRAFFIC, URLS, UrlState};
+use crate::robots::server_of;
+use crate::schema::{BLACKLIST, CAPTURES, DENIED, TRAFFIC, URLS, UrlState};
 
 /// How late harvests were, in format 1.
 const LATENESS: u8 = 0x1C;
@@ -25,6 +27,7 @@ pub const UPGRADES: &[Step] = &[
     Step { name: "lateness goes", format: 2, table: LATENESS, run: lateness },
     Step { name: "count urls", format: 2, table: URLS.id(), run: urls },
     Step { name: "count captures", format: 2, table: CAPTURES.id(), run: captures },
+    Step { name: "list what robots deny", format: 2, table: BLACKLIST.id(), run: denied },
     Step { name: "count traffic", format: 2, table: TRAFFIC.id(), run: traffic },
 ];
 
@@ -64,6 +67,18 @@ fn captures<'a>(tx: &'a Tx, rows: Rows<'a>) -> Working<'a> {
             counted.captured(&CAPTURES.key_from(key)?.0, 1);
         }
         counted.write(tx, 0).await
+    })
+}
+
+fn denied<'a>(tx: &'a Tx, rows: Rows<'a>) -> Working<'a> {
+    Box::pin(async move {
+        for (key, value) in rows {
+            let (collection, url) = BLACKLIST.key_from(key)?;
+            if BLACKLIST.value_from(value)?.reason == BlacklistReason::Robots {
+                DENIED.put(tx, (server_of(&stored_url(&url)?), &collection, &url), &())?;
+            }
+        }
+        Ok(())
     })
 }
 

@@ -162,6 +162,7 @@ fn settings() -> Settings {
         contact: Some("contact".into()),
         certificates: BadCertificates::Refuse,
         index_across: true,
+        robots_cache: Span(42),
     }
 }
 

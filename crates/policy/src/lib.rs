@@ -7,10 +7,11 @@
 //! The life of a URL, module by module: [`url`] gives it its one spelling (F29); [`outlink`] decides whether the
 //! page that named it brings it into the queue (F22–F28), with [`position`] and [`scope`] saying how far from its
 //! seed it may be (F34) and [`owner`] whose it is (O1–O9); [`evaluate`] decides once more when its time has come
-//! (F9–F17); [`outcome`] says what a harvest made of it (F18–F21, F30); [`schedule`] when it comes again, and [`contract`] whether it came when it was promised (F31). All of
-//! them ask the [`catalog`] what people have declared, and name their [`rule`].
+//! (F9–F17); [`outcome`] says what a harvest made of it (F18–F21, F30); [`schedule`] when it comes again, and [`contract`] whether it came when it was promised (F31). [`clock`] puts right
+//! what a clock that was wrong has written (F40). All of them ask the [`catalog`] what people have declared, and name their [`rule`].
 
 pub mod catalog;
+pub mod clock;
 pub mod contract;
 pub mod cookies;
 pub mod evaluate;

@@ -176,6 +176,8 @@ pub struct Settings {
     pub certificates: BadCertificates,
     /// X13: whether there is a link index across all collections that have one, too.
     pub index_across: bool,
+    /// A3: how long what a server says in its robots.txt is relied on before it is asked again.
+    pub robots_cache: Span,
 }
 
 /// A4: what a certificate that is expired, or of nobody known, or of somebody else, is taken for.
@@ -200,6 +202,7 @@ impl Default for Settings {
             contact: None,
             certificates: BadCertificates::Accept,
             index_across: false,
+            robots_cache: Span::hours(24),
         }
     }
 }

@@ -13,6 +13,9 @@ use crate::time::{Span, Time};
 /// How far jitter moves a backoff to either side, in percent.
 const JITTER_PERCENT: u64 = 25;
 
+/// F8: a Retry-After beyond this is taken for a mistake.
+pub const RETRY_AFTER_MAX: Span = Span::days(1);
+
 /// F21: the slot after the last one; where that has gone by before the harvest was over, `every` after it.
 pub fn next_due(last: LastFetch, every: Span) -> Time {
     let slot = last.due.plus(every);

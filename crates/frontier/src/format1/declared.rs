@@ -330,6 +330,7 @@ impl From<Settings> for model::Settings {
                 BadCertificates::Refuse => Certificates::Refuse,
             },
             index_across: old.index_across,
+            robots_cache: Span::hours(24),
         }
     }
 }

@@ -21,6 +21,8 @@ use crate::schema::ErrorKind;
 /// Leases renewed in one transaction.
 const RENEW_MAX: usize = 32;
 
+/// Clocks are set back by less than this all the time.
+const CLOCK_STEP: Span = Span::seconds(1);
 /// Longer than any process lives.
 const FOREVER: Duration = Duration::from_secs(10 * 365 * 86_400);
 
@@ -41,6 +43,8 @@ pub(super) struct Flights<E> {
     look_at: Option<Instant>,
     /// When the first of their leases ends, at the earliest: the clock may jump there.
     until: Time,
+    /// What the clock showed when they were last looked after: it may go back.
+    seen: Time,
 }
 
 struct Flight {
@@ -53,7 +57,13 @@ struct Flight {
 
 impl<E: Send + 'static> Flights<E> {
     pub(super) fn new() -> Flights<E> {
-        Flights { tasks: JoinSet::new(), about: HashMap::new(), look_at: None, until: Time(i64::MAX) }
+        Flights {
+            tasks: JoinSet::new(),
+            about: HashMap::new(),
+            look_at: None,
+            until: Time(i64::MAX),
+            seen: Time(i64::MIN),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -113,7 +123,9 @@ impl<E: Send + 'static> Flights<E> {
     /// Renews what is a third into its lease and gives up what is beyond its limits.
     pub(super) async fn look_after(&mut self, frontier: &Frontier) -> Result<()> {
         let (now, clock) = (Instant::now(), frontier.now());
-        let jumped = clock >= self.until;
+        // F40: a lease must not hold for as long as the clock was ahead, nor an order believe that it does.
+        let went_back = clock.plus(CLOCK_STEP) < std::mem::replace(&mut self.seen, clock);
+        let jumped = clock >= self.until || went_back;
         if !jumped && self.look_at.is_none_or(|at| now < at) {
             return Ok(());
         }

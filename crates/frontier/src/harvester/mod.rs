@@ -120,6 +120,7 @@ where
             if !stopping {
                 self.sweep(&mut swept).await?;
             }
+            let unsettled = !stopping && self.frontier.settle_clock().await?;
             let free = if stopping { 0 } else { self.free(&flights, &tally) };
             let mut next = None;
             if free > 0 {
@@ -140,14 +141,16 @@ where
                 tokio::task::yield_now().await;
                 continue;
             }
-            let idle = Duration::from_millis(idle.min(self.idle_max).0.max(1));
-            let wake = (free > 0 || stopping).then(|| Instant::now() + idle);
+            let idle = if unsettled { Span::ZERO } else { idle.min(self.idle_max) };
+            let idle = Duration::from_millis(idle.0.max(1));
+            let wake = (free > 0 || stopping || unsettled).then(|| Instant::now() + idle);
             let wake = wake.into_iter().chain(flights.look_at()).min();
             let sleep = tokio::time::sleep_until(wake.unwrap_or_else(Instant::now));
             tokio::select! {
                 biased;
                 _ = stop.changed(), if !stopping => {}
                 Some(landed) = flights.next() => first = Some(landed),
+                () = self.frontier.rest_begun() => {}
                 () = sleep, if wake.is_some() => {}
             }
         }
@@ -165,7 +168,9 @@ where
 
     /// Workers that may start something.
     fn free(&self, flights: &Flights<F::Exchange>, tally: &Tally) -> usize {
-        let free = self.workers.saturating_sub(flights.len());
+        // Who rests between two requests holds nobody (A15).
+        let busy = flights.len().saturating_sub(self.frontier.resting());
+        let free = self.workers.saturating_sub(busy);
         let Some(max) = self.end.max_harvests else { return free };
         let left = max.saturating_sub(tally.harvests + flights.len() as u64);
         free.min(usize::try_from(left).unwrap_or(usize::MAX))

@@ -135,7 +135,9 @@ impl Frontier {
         let mut stored = HashMap::new();
         for (walk, _) in &declared {
             if !self.walks.0.lock().has(walk) {
-                stored.insert(walk.name.clone(), load(&tx, walk).await?);
+                let mut loaded = load(&tx, walk).await?;
+                loaded.walk.clock_went_back(self.now());
+                stored.insert(walk.name.clone(), loaded);
             }
         }
         self.walks.0.lock().furnish(version, declared, stored);
@@ -199,6 +201,14 @@ impl Walks {
     /// What was held may be asked for again.
     pub(crate) fn release(&self) {
         self.0.lock().strands().for_each(|strand| strand.held_until = None);
+    }
+
+    /// F40: nothing is held, and nothing waits for longer than it should.
+    pub(crate) fn clock_went_back(&self, now: Time) {
+        for strand in self.0.lock().strands() {
+            strand.held_until = None;
+            strand.walk.clock_went_back(now);
+        }
     }
 
     /// Whether no walk that is switched on has anything left to do. What was not looked at yet is not over.

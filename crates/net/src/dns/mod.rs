@@ -87,6 +87,8 @@ pub struct Resolver {
 #[derive(Debug)]
 struct Answer {
     addresses: Result<Vec<IpAddr>, DnsError>,
+    /// When it came: what is still to come was told by a clock that was ahead (F40).
+    since: Time,
     until: Time,
 }
 
@@ -164,7 +166,7 @@ impl Resolver {
         let now = (self.clock)();
         let mut names = self.names.lock();
         if let Some(cell) = names.get(name)
-            && cell.get().is_none_or(|answer| now < answer.until)
+            && cell.get().is_none_or(|answer| answer.since <= now && now < answer.until)
         {
             return cell.clone();
         }
@@ -183,11 +185,12 @@ impl Resolver {
             Ok(lookups) => {
                 let addresses = addresses_of(&lookups);
                 let record = DnsRecord::new(name, now, self.server, &lookups);
-                (Answer { addresses: Ok(addresses), until: now.plus(ttl_of(&lookups)) }, Some(record))
+                let until = now.plus(ttl_of(&lookups));
+                (Answer { addresses: Ok(addresses), since: now, until }, Some(record))
             }
             Err(miss) => {
                 let until = now.plus(miss.ttl());
-                (Answer { addresses: Err(miss.into_error()), until }, None)
+                (Answer { addresses: Err(miss.into_error()), since: now, until }, None)
             }
         }
     }

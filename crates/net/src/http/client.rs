@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use policy::url::{CrawlUrl, Scheme};
 use tokio::time::{Instant, timeout_at};
 
 use super::error::Problem;
@@ -15,7 +16,7 @@ use super::receive::{Ending, Incoming};
 use super::stream::Connection;
 use super::{FetchError, FetchErrorKind, FetchLimits, Fetched, Request, millis, request};
 use crate::address::Guard;
-use crate::dns::{Clock, DnsRecord, Resolver};
+use crate::dns::{Clock, DnsError, DnsRecord, Resolver};
 use crate::exchange::{Exchange, Recording, Truncated};
 use crate::tls::{Certificates, Connector, TlsError};
 
@@ -72,6 +73,13 @@ impl Client {
             FetchError { kind, reason, at, elapsed }
         });
         Fetched { result, dns }
+    }
+
+    /// Looks up the host of a URL: as it is known, or anew where that has run out. Gives the look-up that was made for it, if one was.
+    pub async fn look_up(&self, url: &CrawlUrl) -> Result<Option<DnsRecord>, DnsError> {
+        let default_port = if url.scheme() == Scheme::Https { 443 } else { 80 };
+        let resolved = self.resolver.resolve(url.host(), url.port().unwrap_or(default_port)).await?;
+        Ok(resolved.record)
     }
 
     /// Closes connections that rested too long, and says how many are still resting. Fetches do this on the way; this is for quiet times.

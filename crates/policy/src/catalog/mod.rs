@@ -11,6 +11,7 @@ mod seeds;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, SeedKey, Settings};
+use crate::time::Span;
 use crate::url::{CrawlUrl, UrlRules, site_of};
 
 pub use change::{CatalogError, Change};
@@ -91,6 +92,13 @@ impl Catalog {
     /// By name.
     pub fn walks(&self) -> impl Iterator<Item = &DeclaredWalk> {
         self.walks.values()
+    }
+
+    /// F40: nothing that failed waits longer than this for another try.
+    pub fn longest_backoff(&self) -> Span {
+        let caps = self.profiles.values().map(|profile| profile.limits.backoff_cap);
+        let cooldowns = self.walks.values().map(|walk| walk.settings.cooldown());
+        caps.chain(cooldowns).max().unwrap_or_default()
     }
 
     pub fn seed_count(&self) -> usize {

@@ -12,7 +12,7 @@ mod plan;
 mod step;
 
 use crate::catalog::{Catalog, SeedEntry};
-use crate::model::{BlacklistEntry, Profile, Record};
+use crate::model::{BlacklistEntry, Position, Profile, Record, RobotsPolicy};
 use crate::owner::Via;
 use crate::rule::Rule;
 use crate::schedule::next_due;
@@ -205,6 +205,13 @@ fn existence(exists: bool) -> State {
 
 fn activity(active: bool) -> State {
     if active { State::Active } else { State::Inactive }
+}
+
+/// Whose robots.txt rules hold for a URL of this seed by now; none where no active profile has it in scope.
+pub fn robots_policy(subject: Subject<'_>, seed: &str, position: Position) -> Option<RobotsPolicy> {
+    let entry = subject.catalog.seed(seed)?;
+    let in_scope = subject.verdicts(entry, position).filter(|given| given.verdict.in_scope);
+    Plan::of(in_scope.map(|given| given.profile).filter(|profile| profile.active)).map(|plan| plan.robots)
 }
 
 /// What the resolver said of the host.

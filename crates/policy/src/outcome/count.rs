@@ -6,8 +6,9 @@ use crate::time::Time;
 
 /// F18–F20: last fetch, counts, cycles and what a revisit is compared with. Depth stays.
 pub(super) fn counted(before: &Record, fetched: &Fetched) -> Record {
-    let mut record = before.clone();
-    let slot = slot(before);
+    let mut record = Record { linked: before.linked.min(fetched.at), ..before.clone() };
+    // F40: nothing is harvested before it is due; where it seems so, the clock went back meanwhile.
+    let slot = slot(before).min(fetched.at);
     match &fetched.answer {
         Answer::Response(response) => {
             let error = is_error(response.status);

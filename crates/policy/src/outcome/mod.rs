@@ -40,9 +40,9 @@ use variant::{Hindrance, Seen, hindrance};
 pub struct Fetched {
     pub at: Time,
     pub answer: Answer,
-    /// Robots deny the URL or its redirect target, until they are next read; found when the answer is processed.
+    /// Robots deny the URL, until they are next read; found when the answer is processed. What it redirects to is a URL of its own.
     pub robots_denied_until: Option<Time>,
-    /// The name of the URL's host, or of its redirect target, does not resolve.
+    /// The name of the URL's host does not resolve: so that it was not asked, or by now, when the answer is processed.
     pub dns_failed: bool,
 }
 

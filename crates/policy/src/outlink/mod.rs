@@ -3,13 +3,14 @@
 //! A link is first given a *context*, the seed in whose scope it is judged, and with it a position from that
 //! seed. In scope, it is added, or renews what is queued with that seed, or contests what is queued with another;
 //! out of scope, it is passed over, and what is queued with the context goes only if its own stored position no
-//! longer holds either. A start (F2) is a link without a page: it differs only in its context.
+//! longer holds either. A start (F2) is a link without a page: it differs in its context, and in that the URL is due now.
 //!
 //! Nearly all links of a page are known and change nothing. Those are told to [`Action::Keep`], which allocates
 //! nothing and needs no write.
 
 mod place;
 mod renew;
+mod start;
 
 use std::fmt;
 
@@ -101,7 +102,10 @@ pub fn decide<'a>(
     };
     let subject = Subject { catalog, collection: parent.collection, url: &link.url };
     let arrival = Arrival { subject, parent, place, best, now };
-    let (rule, owner, action) = arrival.decide(queued);
+    let (rule, owner, mut action) = arrival.decide(queued);
+    if let (Origin::Start(_), Rule::F23 | Rule::F24, Some(queued)) = (parent.origin, rule, queued) {
+        action = start::due_now(action, queued, now);
+    }
     LinkDecision {
         action,
         rule,

@@ -25,7 +25,7 @@ use crate::time::Span;
 use line::{Line, lines};
 use pattern::Pattern;
 
-pub use standing::{ANSWER_HOLDS, Answer, COPY_HOLDS, RETRY, Says, Standing};
+pub use standing::{Answer, COPY_HOLDS, RETRY, Says, Standing};
 
 /// How much of the file is read (RFC 9309, 2.5: at least this much).
 pub const ROBOTS_BYTES_MAX: usize = 500 << 10;

@@ -57,6 +57,17 @@ impl Owed {
         self.waiting.first_key_value().map(|(due, _)| *due)
     }
 
+    /// F40: nothing waits beyond that.
+    pub(super) fn wait_no_longer_than(&mut self, latest: Time) {
+        let mut beyond = self.waiting.split_off(&latest);
+        while let Some((_, bucket)) = beyond.pop_first() {
+            let last = self.waiting.entry(latest).or_default();
+            for (attempts, positions) in bucket {
+                last.entry(attempts).or_default().insert_all(positions);
+            }
+        }
+    }
+
     fn ripen(&mut self, now: Time) {
         while let Some(bucket) = self.waiting.first_entry().filter(|bucket| *bucket.key() <= now) {
             for (attempts, positions) in bucket.remove() {

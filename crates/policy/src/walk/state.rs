@@ -252,6 +252,14 @@ impl Walk {
         }
     }
 
+    /// F40: what waits for its cool-down waits no longer than one from now on, whatever the clock showed when it was last tried.
+    pub fn clock_went_back(&mut self, now: Time) {
+        let latest = due_after(now, self.settings.cooldown());
+        for leg in [Leg::Up, Leg::Down] {
+            self.todo(leg).owed.wait_no_longer_than(latest);
+        }
+    }
+
     pub(super) fn todo(&mut self, leg: Leg) -> &mut Todo {
         match leg {
             Leg::Up => &mut self.up,

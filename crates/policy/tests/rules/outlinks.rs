@@ -65,6 +65,34 @@ fn shown(action: &Action) -> String {
 }
 
 #[test]
+fn f2_a_start_is_due_now_whenever_it_was_last_fetched() {
+    let catalog = world(WORLD);
+    let last = Some(LastFetch { at: day(-1), due: day(-1) });
+    let queued = |seed: &str, due, errors| {
+        let mut record = record(seed);
+        (record.due, record.last, record.errors, record.not_found) = (due, last, errors, errors);
+        record.etag = Some("etag".into());
+        record
+    };
+    // Its own seed's URL, another seed's; waiting for its time, overdue, waiting for another try.
+    for (seed, due, errors) in
+        [("vg", day(6), 0), ("other", day(6), 0), ("vg", day(-2), 0), ("vg", day(1), 3)]
+    {
+        let before = queued(seed, due, errors);
+        let started = updated(&start(&catalog, "vg", Known::Queued(&before), 9));
+        assert_eq!((started.due, started.last), (due.min(day(0)), None), "{before:?}");
+        assert_eq!((started.errors, started.not_found, started.etag.as_deref()), (0, 0, Some("etag")));
+        let link = link_in_run(&catalog, "vg", "d1", "http://vg.no/", Known::Queued(&before), 9);
+        if let Action::Update(record) = link.action {
+            assert_eq!((record.last, record.errors), (last, errors), "a link is none");
+        }
+        // Started twice, it is started.
+        let again = start(&catalog, "vg", Known::Queued(&started), 9);
+        assert!(matches!(again.action, Action::Keep), "{again:?}");
+    }
+}
+
+#[test]
 fn f22_to_f28_the_table() {
     let table = "
         rule | page of | at | url        | known              | action

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use policy::robots::{
-    ANSWER_HOLDS, Answer, COPY_HOLDS, CRAWL_DELAY_MAX, RETRY, ROBOTS_BYTES_MAX, Robots, Says, Standing,
-    Verdict,
+    Answer, COPY_HOLDS, CRAWL_DELAY_MAX, RETRY, ROBOTS_BYTES_MAX, Robots, Says, Standing, Verdict,
 };
 use policy::time::{Span, Time};
 use proptest::prelude::*;
@@ -314,29 +313,65 @@ fn a3_what_an_answer_means_and_when_to_ask_again() {
         _ => None,
     };
     for row in rows(table) {
-        let before = says(row[0]).map(|says| Standing { says, answered: at(row[1]), next_read: day(50) });
+        // As it came to be: an answer then, or none.
+        let before = says(row[0]).map(|says| standing(says, at(row[1])));
         let answer = match row[2] {
             "lost" => Answer::LostInRedirects,
             "none" => Answer::None,
             status => Answer::Status(status.parse().unwrap()),
         };
-        let found = Standing::after(answer, day(50), before);
+        let found = Standing::after(answer, day(50), before, CACHE);
         let expected = (says(row[3]), at(row[4]), at(row[5]));
-        assert_eq!((Some(found.says), found.answered, Some(found.next_read)), expected, "{row:?}");
-        assert!(found.is_due(found.next_read) && !found.is_due(day(50)));
+        assert_eq!((Some(found.says), found.answered, Some(found.next_read(CACHE))), expected, "{row:?}");
+        assert!(found.is_due(found.next_read(CACHE), CACHE) && !found.is_due(day(50), CACHE));
     }
-    assert_eq!((ANSWER_HOLDS, COPY_HOLDS, RETRY), (Span::hours(24), Span::days(30), Span::hours(1)));
+    assert_eq!((COPY_HOLDS, RETRY), (Span::days(30), Span::hours(1)));
+}
+
+const CACHE: Span = Span::hours(24);
+
+/// A server that said so then; none: it never said anything.
+fn standing(says: Says, answered: Option<Time>) -> Standing {
+    let answer = match says {
+        Says::Rules => Answer::Status(200),
+        Says::AllowAll => Answer::Status(404),
+        Says::DenyAll => Answer::None,
+    };
+    Standing::after(answer, answered.unwrap_or(day(49)), None, CACHE)
+}
+
+#[test]
+fn a3_f40_how_long_it_is_cached_is_a_setting_and_nothing_is_read_ahead_of_time() {
+    let read = |answer, cache| Standing::after(answer, day(50), None, cache);
+    let hour = Span::hours(1);
+    // What came, how long it was cached then, how long it is now, and when it is read again.
+    for (answer, then, now, next) in [
+        (Answer::Status(200), Span::days(7), Span::days(7), Span::days(7)),
+        (Answer::Status(404), Span::minutes(1), Span::minutes(1), Span::minutes(1)),
+        (Answer::Status(200), Span::days(1), hour, hour),
+        (Answer::Status(200), hour, Span::days(1), hour),
+        (Answer::None, Span::days(1), Span::days(1), RETRY),
+        (Answer::None, Span::minutes(5), Span::minutes(5), Span::minutes(5)),
+    ] {
+        let standing = read(answer, then);
+        let next = day(50).plus(next);
+        assert_eq!(standing.next_read(now), next, "{answer:?} {then} {now}");
+        assert!(!standing.is_due(Time(next.0 - 1), now) && standing.is_due(next, now));
+        // F40: the clock went back since.
+        assert!(standing.is_due(Time(day(50).0 - 1), now), "{answer:?}");
+    }
 }
 
 /// A copy whose 30 days end before the next try is given up when they end.
 #[test]
 fn a3_a_copy_is_not_relied_on_after_30_days() {
     let answered = day(0);
-    let before = Standing { says: Says::Rules, answered: Some(answered), next_read: day(1) };
+    let before = standing(Says::Rules, Some(answered));
     let almost = Time(answered.plus(COPY_HOLDS).0 - 1000);
-    let found = Standing::after(Answer::None, almost, Some(before));
-    assert_eq!((found.says, found.next_read), (Says::Rules, answered.plus(COPY_HOLDS)));
-    assert_eq!(Standing::after(Answer::None, found.next_read, Some(found)).says, Says::DenyAll);
+    let found = Standing::after(Answer::None, almost, Some(before), CACHE);
+    let next = answered.plus(COPY_HOLDS);
+    assert_eq!((found.says, found.next_read(CACHE)), (Says::Rules, next));
+    assert_eq!(Standing::after(Answer::None, next, Some(found), CACHE).says, Says::DenyAll);
 }
 
 /// Were matching to go back and forth, each of these would take longer than the sun has.

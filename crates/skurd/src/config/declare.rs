@@ -146,6 +146,7 @@ impl<'a> Sections<'a> {
         set(&mut settings.recheck, fields.span("recheck"));
         set(&mut settings.lease, fields.span("lease"));
         set(&mut settings.on_time, fields.span("on_time"));
+        set(&mut settings.robots_cache, fields.span("robots_cache"));
         set(&mut settings.session_ids, fields.texts("session_ids"));
         set(&mut settings.user_agent, fields.optional("user_agent", Fields::text));
         set(&mut settings.certificates, fields.text("certificates").map(|word| certificates(&word)));

@@ -94,6 +94,13 @@ static SETTINGS: Table = Table {
             "A harvest that is this late or less counts as on time.",
         ),
         key(
+            "robots_cache",
+            TIME,
+            Default("1d"),
+            "6h",
+            "How long what a robots.txt says is relied on before it is read again.",
+        ),
+        key(
             "session_ids",
             List { of: &LINE, min: 0 },
             Default("[]"),

@@ -19,6 +19,7 @@ use net::http::{
 use net::surt;
 use net::warc::{Digest, Prepared, StoredRecord, digest};
 use policy::model::{Collection, LinkKind, RobotsPolicy};
+use policy::schedule::RETRY_AFTER_MAX;
 use policy::time::Span;
 use policy::url::UrlRules;
 use policy::walk::{Outcome, Seen};
@@ -30,16 +31,14 @@ use crate::clock::SystemClock;
 
 /// Answers up to this size are read for links and packed right away; larger ones where they keep nobody waiting.
 const AT_ONCE_BYTES_MAX: u64 = 256 << 10;
-/// Retry-After longer than this is taken for a mistake.
-const RETRY_AFTER_MAX: Span = Span::days(1);
 /// Of a body, decoded, in which the patterns of a walk are looked for.
 const LOOKED_AT_BYTES_MAX: u64 = 1 << 20;
 
 pub(crate) struct WireFetcher {
-    frontier: Arc<Frontier>,
-    client: Client,
+    pub(super) frontier: Arc<Frontier>,
+    pub(super) client: Client,
     identity: Identity,
-    robots: RobotsCache,
+    pub(super) robots: RobotsCache,
     /// None: nothing is archived.
     shelf: Option<Arc<Shelf>>,
 }
@@ -52,10 +51,11 @@ pub(super) struct Shelf {
 }
 
 /// What the catalog says about how to ask.
-struct Manner {
+pub(super) struct Manner {
     user_agent: String,
     collection: Option<Collection>,
     rules: UrlRules,
+    robots_cache: Span,
 }
 
 impl WireFetcher {
@@ -68,28 +68,34 @@ impl WireFetcher {
         WireFetcher { frontier, client, identity, robots: RobotsCache::default(), shelf: shelf.map(Arc::new) }
     }
 
-    fn manner(&self, order: &Order) -> Manner {
+    pub(super) fn manner(&self, order: &Order) -> Manner {
         self.frontier.peek_catalog(|catalog| {
             let collection = catalog.collection(&order.collection).cloned();
             let user_agent = self.identity.user_agent(collection.as_ref());
-            Manner { user_agent, collection, rules: catalog.url_rules().clone() }
+            let robots_cache = catalog.settings().robots_cache;
+            Manner { user_agent, collection, rules: catalog.url_rules().clone(), robots_cache }
         })
     }
 
     /// What robots.txt says; none where it is not asked.
     async fn ask_robots(&self, order: &Order, manner: &Manner) -> Result<Option<Asked>, Failure> {
-        let Some(agent) = agent(order, manner) else { return Ok(None) };
-        let asker = Asker {
+        let Some(agent) = agent(&order.plan.robots, manner) else { return Ok(None) };
+        self.robots.ask(&self.asker(order, manner, agent), &order.url).await.map(Some)
+    }
+
+    pub(super) fn asker<'a>(&'a self, order: &'a Order, manner: &'a Manner, agent: &'a str) -> Asker<'a> {
+        Asker {
             frontier: &self.frontier,
             client: &self.client,
+            identity: &self.identity,
             user_agent: &manner.user_agent,
             agent,
             collection: &order.collection,
             unit: &order.unit,
             limits: limits(order),
+            cache: manner.robots_cache,
             now: SystemClock.now(),
-        };
-        self.robots.ask(&asker, &order.url).await.map(Some)
+        }
     }
 
     /// robots.txt was asked for: what is said of that, and of the URL if it is denied by it.
@@ -115,7 +121,7 @@ impl WireFetcher {
                 report.crawl_delay = ruling.crawl_delay;
                 report.outlinks = sitemaps(&ruling);
                 if order.walk.is_none()
-                    && let Some(agent) = agent(order, manner)
+                    && let Some(agent) = agent(&order.plan.robots, manner)
                 {
                     self.robots.told(&order.url, agent, &order.collection);
                 }
@@ -202,12 +208,21 @@ impl Fetcher for WireFetcher {
                 return (report, None);
             }
         };
-        jar.take(&order.url, exchange.head.all("set-cookie"), SystemClock.now());
+        let at = SystemClock.now();
+        jar.take(&order.url, exchange.head.all("set-cookie"), at);
         let retry_after = retry_after(&exchange);
+        let again = match self.evaluate_again(order, ruling.as_ref(), &exchange, retry_after).await {
+            Ok(again) => again,
+            Err(Failure::Local(reason)) => return local(&reason),
+            Err(Failure::Fetch(error)) => return local(&error.reason),
+        };
+        let ruling = again.ruling.or(ruling);
+        let denied = ruling.as_ref().filter(|ruling| !ruling.allowed);
+        let denied = denied.map(|ruling| (ruling.next_read, ruling.because.clone()));
         let work = Work {
             order: order.clone(),
             exchange,
-            dns: fetched.dns,
+            dns: fetched.dns.into_iter().chain(again.dns).collect(),
             original,
             rules: manner.rules.clone(),
             shelf: self.shelf.clone(),
@@ -222,31 +237,47 @@ impl Fetcher for WireFetcher {
             Ok(done) => done,
             Err(error) => return local(&error.to_string()),
         };
+        let mut groups: Vec<Prepared> = done.group.into_iter().collect();
+        if let Some(packers) = &self.packers {
+            for (exchange, dns) in &again.readings {
+                match packers.aside(exchange, dns.as_ref()) {
+                    Ok(group) => groups.push(group),
+                    Err(error) => return local(&error.to_string()),
+                }
+            }
+        }
+        let mut facts = done.facts;
+        facts.dns_failed = again.dns_failed;
+        let mut problem = done.problem;
+        if let Some((until, because)) = denied {
+            facts.robots_denied_until = Some(until);
+            problem = because.or(problem);
+        }
         let mut outlinks = ruling.as_ref().map_or_else(Vec::new, sitemaps);
         if order.walk.is_none()
             && !outlinks.is_empty()
-            && let Some(agent) = agent(order, &manner)
+            && let Some(agent) = agent(&order.plan.robots, &manner)
         {
             self.robots.told(&order.url, agent, &order.collection);
         }
         outlinks.extend(done.outlinks);
-        let mut report = Report::bare(SystemClock.now(), Fetch::Answer(done.facts));
+        let mut report = Report::bare(at, Fetch::Answer(facts));
         report.response_time = done.response_time;
         report.bytes = done.bytes;
-        report.crawl_delay = crawl_delay;
+        report.crawl_delay = ruling.as_ref().map_or(crawl_delay, |ruling| ruling.crawl_delay);
         report.retry_after = retry_after;
         report.outlinks = outlinks;
         report.cookies = jar.into_updates();
-        report.problem = done.problem;
+        report.problem = problem;
         report.existence = done.existence;
         report.page = done.page;
-        (report, done.group.map(|group| Haul::Groups(vec![group])))
+        (report, (!groups.is_empty()).then_some(Haul::Groups(groups)))
     }
 }
 
 /// The name whose rules are obeyed; none: robots are not asked.
-fn agent<'a>(order: &'a Order, manner: &'a Manner) -> Option<&'a str> {
-    match &order.plan.robots {
+pub(super) fn agent<'a>(policy: &'a RobotsPolicy, manner: &'a Manner) -> Option<&'a str> {
+    match policy {
         RobotsPolicy::Ignore => None,
         RobotsPolicy::Obey => Some(product_token(&manner.user_agent)),
         RobotsPolicy::ObeyAs(agent) => Some(agent),
@@ -281,7 +312,7 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
 struct Work {
     order: Order,
     exchange: Exchange,
-    dns: Option<net::dns::DnsRecord>,
+    dns: Vec<net::dns::DnsRecord>,
     original: Option<Original>,
     rules: UrlRules,
     shelf: Option<Arc<Shelf>>,
@@ -323,7 +354,7 @@ impl Work {
             Some(shelf) => Some(shelf.packers.answer(&Answer {
                 order,
                 exchange,
-                dns: self.dns.as_ref(),
+                dns: &self.dns,
                 payload,
                 original,
                 extracted: Some(&extracted),
@@ -335,8 +366,7 @@ impl Work {
             etag: validator(head, "etag"),
             last_modified: validator(head, "last-modified"),
             unchanged,
-            robots_denied_until: None,
-            target_dns_failed: false,
+            ..AnswerFacts::default()
         };
         let existence = self.existence(&extracted);
         let page = self.page(&extracted, unchanged);

@@ -1,10 +1,11 @@
 //! The frontier's ports over `net`: an order becomes a request, an answer becomes a report and records of the archive.
 //!
 //! The way of an order: [`robots`] says whether it may be fetched (and is fetched itself for that, when it is due) → [`fetch`] sends the
-//! request with the collection's cookies and headers → the answer is read for links, and [`pack`]ed for the archive, both in the task of
+//! request with the collection's cookies and headers → [`again`] asks whether all that still holds, now that the answer is there → it is read for links, and [`pack`]ed for the archive, both in the task of
 //! the order → [`archive`] appends what many orders brought, with one sync for all. Memory is bounded by the number of workers: an
 //! answer that is large lives in a file from its first megabyte on.
 
+mod again;
 pub(crate) mod archive;
 mod fetch;
 mod identity;

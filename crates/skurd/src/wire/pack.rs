@@ -51,7 +51,8 @@ impl Original {
 pub(super) struct Answer<'a> {
     pub(super) order: &'a Order,
     pub(super) exchange: &'a Exchange,
-    pub(super) dns: Option<&'a DnsRecord>,
+    /// The look-ups that were made for it.
+    pub(super) dns: &'a [DnsRecord],
     pub(super) payload: Digest,
     /// Where its payload is already, if it is.
     pub(super) original: Option<&'a Original>,
@@ -81,7 +82,7 @@ impl Packers {
     pub(super) fn answer(&self, answer: &Answer<'_>) -> io::Result<Prepared> {
         self.with(|packer| {
             let mut group = packer.group(None);
-            add_dns(&mut group, answer.dns)?;
+            answer.dns.iter().try_for_each(|dns| add_dns(&mut group, Some(dns)))?;
             let metadata = metadata(answer);
             let refers = answer.original.map(|original| Refers {
                 url: &original.url,

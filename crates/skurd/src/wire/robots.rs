@@ -6,7 +6,9 @@
 //! other one. If that is busy or resting, the order is put off until it is not; and those who wait for one host are sent there one after the other.
 //! So no worker waits for anything but an answer.
 //!
-//! A redirect to the robots.txt of another server is that server's own: read once, it is known to all who are sent there.
+//! A redirect to the robots.txt of another server is that server's own: read once, it is known to all who are sent there. And what was read under
+//! one name (a collection may have an agent of its own) is known under all names that were asked for. What was denied before, and is allowed by what was
+//! read, comes back to the queue at once (F17).
 //!
 //! What was read is archived with the order that read it. The sitemaps it names are told once to each collection that comes by. A server that cannot be
 //! reached at all fails the order itself, in its own way: whether robots deny it is then not the question.
@@ -15,14 +17,17 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
 use std::sync::Arc;
 
-use frontier::{Frontier, Visit};
+use frontier::{Frontier, Visit, server_of};
 use net::decode::decoded;
 use net::dns::DnsRecord;
 use net::exchange::Exchange;
 use net::http::{Client, FetchError, FetchErrorKind, FetchLimits, Fetched, Request, body};
+use policy::model::RobotsPolicy;
 use policy::robots::{Answer, ROBOTS_BYTES_MAX, Robots, Says, Standing};
 use policy::time::{Span, Time};
 use policy::url::{CrawlUrl, UrlRules, normalise};
+
+use super::identity::{Identity, product_token};
 
 /// Servers whose robots.txt is kept.
 const SERVERS_MAX: usize = 20_000;
@@ -36,6 +41,8 @@ const TIME_MAX: Span = Span::minutes(5);
 const LOOK_AGAIN: Span = Span::seconds(1);
 /// Hosts that others wait for, at a time.
 const AWAITED_MAX: usize = 10_000;
+/// Names under which robots.txt is read: there are as many as people declare, and beyond these each is read for itself.
+const AGENTS_MAX: usize = 100;
 
 /// A server, and the name it may know us by.
 type Key = (String, String);
@@ -44,8 +51,10 @@ type Key = (String, String);
 #[derive(Default)]
 pub(super) struct RobotsCache {
     servers: parking_lot::Mutex<HashMap<Key, Server>>,
-    /// When the last of those who wait for a host was told to come.
-    awaited: parking_lot::Mutex<HashMap<String, Time>>,
+    /// The names that were asked for.
+    agents: parking_lot::Mutex<BTreeSet<String>>,
+    /// When the last of those who wait for a host was told to come, and when that was.
+    awaited: parking_lot::Mutex<HashMap<String, (Time, Time)>>,
 }
 
 #[derive(Default)]
@@ -108,6 +117,7 @@ pub(super) struct Reading {
 pub(super) struct Asker<'a> {
     pub(super) frontier: &'a Frontier,
     pub(super) client: &'a Client,
+    pub(super) identity: &'a Identity,
     pub(super) user_agent: &'a str,
     /// The name whose rules are obeyed.
     pub(super) agent: &'a str,
@@ -115,6 +125,8 @@ pub(super) struct Asker<'a> {
     /// The politeness unit that the order has a slot of.
     pub(super) unit: &'a str,
     pub(super) limits: FetchLimits,
+    /// A3: how long an answer is cached.
+    pub(super) cache: Span,
     pub(super) now: Time,
 }
 
@@ -128,7 +140,7 @@ pub(super) enum Failure {
 
 impl RobotsCache {
     pub(super) async fn ask(&self, asker: &Asker<'_>, url: &CrawlUrl) -> Result<Asked, Failure> {
-        let key = (origin(url).to_owned(), asker.agent.to_owned());
+        let key = (server_of(url).to_owned(), asker.agent.to_owned());
         let step = match self.begin(&key, asker, url) {
             Begun::Known(ruling) => return Ok(Asked::Known(ruling)),
             Begun::Elsewhere => return Ok(Asked::Deferred(asker.now.plus(LOOK_AGAIN))),
@@ -172,13 +184,26 @@ impl RobotsCache {
             self.put_off(&key, Pending { target, redirects: step.redirects + 1 });
             return Ok(Asked::Read(reading, None));
         }
-        self.conclude(&key, &target, asker, answer, &text);
+        for server in self.conclude(&key, &target, asker, answer, &text) {
+            readmit(asker, &server, answer, &text)
+                .await
+                .map_err(|error| Failure::Local(error.to_string()))?;
+        }
         Ok(Asked::Read(reading, self.ruling(&key, asker, url)))
+    }
+
+    /// What is known of a URL without asking anybody; none where it is to be read first.
+    pub(super) fn known(&self, asker: &Asker<'_>, url: &CrawlUrl) -> Option<Ruling> {
+        let key = (server_of(url).to_owned(), asker.agent.to_owned());
+        let servers = self.servers.lock();
+        let server = servers.get(&key)?;
+        let known = server.known.as_ref().filter(|known| !known.standing.is_due(asker.now, asker.cache))?;
+        Some(known.ruling(url, !server.told.contains(asker.collection), asker.cache))
     }
 
     /// The sitemaps of a server are in the queue of this collection.
     pub(super) fn told(&self, url: &CrawlUrl, agent: &str, collection: &str) {
-        let key = (origin(url).to_owned(), agent.to_owned());
+        let key = (server_of(url).to_owned(), agent.to_owned());
         if let Some(server) = self.servers.lock().get_mut(&key) {
             server.told.insert(collection.to_owned());
         }
@@ -190,9 +215,10 @@ impl RobotsCache {
             make_room(&mut servers);
         }
         let server = servers.entry(key.clone()).or_default();
-        if let Some(known) = server.known.as_ref().filter(|known| !known.standing.is_due(asker.now)) {
+        let fresh = |known: &&Known| !known.standing.is_due(asker.now, asker.cache);
+        if let Some(known) = server.known.as_ref().filter(fresh) {
             server.used = true;
-            return Begun::Known(known.ruling(url, !server.told.contains(asker.collection)));
+            return Begun::Known(known.ruling(url, !server.told.contains(asker.collection), asker.cache));
         }
         if server.reading {
             return Begun::Elsewhere;
@@ -201,9 +227,9 @@ impl RobotsCache {
         let first = || first().map(|target| Pending { target, redirects: 0 });
         let Some(step) = server.pending.take().or_else(first) else {
             // A server with a name that leaves no room for it has none.
-            let standing = Standing::after(Answer::LostInRedirects, asker.now, None);
+            let standing = Standing::after(Answer::LostInRedirects, asker.now, None, asker.cache);
             let known = Known { standing, robots: Arc::new(Robots::parse(b"", "")) };
-            let ruling = known.ruling(url, false);
+            let ruling = known.ruling(url, false, asker.cache);
             server.known = Some(known);
             return Begun::Known(ruling);
         };
@@ -213,13 +239,13 @@ impl RobotsCache {
 
     /// What is known of the server whose robots.txt this one's redirects to.
     fn of_another(&self, key: &Key, target: &CrawlUrl, asker: &Asker<'_>) -> Option<Known> {
-        let other = (origin(target).to_owned(), asker.agent.to_owned());
+        let other = (server_of(target).to_owned(), asker.agent.to_owned());
         if other == *key || target.path_and_query() != "/robots.txt" {
             return None;
         }
         let servers = self.servers.lock();
         let known = servers.get(&other)?.known.clone()?;
-        (!known.standing.is_due(asker.now)).then_some(known)
+        (!known.standing.is_due(asker.now, asker.cache)).then_some(known)
     }
 
     /// Asks on another host, if that may be; else says when.
@@ -255,11 +281,13 @@ impl RobotsCache {
     fn in_line(&self, host: &str, free: Time, delay: Span, now: Time) -> Time {
         let mut awaited = self.awaited.lock();
         if awaited.len() >= AWAITED_MAX {
-            awaited.retain(|_, last| *last > now);
+            awaited.retain(|_, (last, _)| *last > now);
         }
-        let turn = awaited.get(host).map_or(free, |last| free.max(last.plus(delay)));
+        // F40: what was said later than now was said by a clock that was ahead.
+        let last = awaited.get(host).filter(|(_, said)| *said <= now).map(|(last, _)| *last);
+        let turn = last.map_or(free, |last| free.max(last.plus(delay)));
         if awaited.len() < AWAITED_MAX {
-            awaited.insert(host.to_owned(), turn);
+            awaited.insert(host.to_owned(), (turn, now));
         }
         turn
     }
@@ -276,28 +304,53 @@ impl RobotsCache {
         }
     }
 
-    /// The last redirect was followed: what holds from now on, for this server and for the one it was read from.
-    fn conclude(&self, key: &Key, target: &CrawlUrl, asker: &Asker<'_>, answer: Answer, text: &[u8]) {
-        let other = (origin(target).to_owned(), asker.agent.to_owned());
-        let shared = other != *key && target.path_and_query() == "/robots.txt";
-        for key in std::iter::once(key).chain(shared.then_some(&other)) {
-            let mut servers = self.servers.lock();
-            let server = servers.entry(key.clone()).or_default();
-            let before = server.known.take();
-            let standing = Standing::after(answer, asker.now, before.as_ref().map(|before| before.standing));
-            let robots = match before {
-                Some(before) if !matches!(answer, Answer::Status(200..=299)) => before.robots,
-                _ => Arc::new(Robots::parse(text, asker.agent)),
-            };
-            drop(servers);
-            self.learn(key, Known { standing, robots });
+    /// The last redirect was followed: what holds from now on, for this server and for the one it was read from, and whoever asks. Gives the servers
+    /// that said something.
+    fn conclude(
+        &self,
+        key: &Key,
+        target: &CrawlUrl,
+        asker: &Asker<'_>,
+        answer: Answer,
+        text: &[u8],
+    ) -> BTreeSet<String> {
+        let (own, other) = (key.0.as_str(), server_of(target));
+        let shared = other != own && target.path_and_query() == "/robots.txt";
+        let mut said = BTreeSet::new();
+        for server in std::iter::once(own).chain(shared.then_some(other)) {
+            for agent in self.agents_with(asker.agent) {
+                let key = (server.to_owned(), agent);
+                let mut servers = self.servers.lock();
+                if key.1 != asker.agent && !servers.contains_key(&key) {
+                    continue;
+                }
+                let before = servers.entry(key.clone()).or_default().known.take();
+                let known = Known::after(answer, text, &key.1, asker, before);
+                drop(servers);
+                if known.standing.is_answer() {
+                    said.insert(server.to_owned());
+                }
+                self.learn(&key, known);
+            }
         }
+        said
+    }
+
+    /// This name, and all others that were asked for.
+    fn agents_with(&self, agent: &str) -> BTreeSet<String> {
+        let mut agents = self.agents.lock();
+        if agents.len() < AGENTS_MAX {
+            agents.insert(agent.to_owned());
+        }
+        let mut all = agents.clone();
+        all.insert(agent.to_owned());
+        all
     }
 
     fn ruling(&self, key: &Key, asker: &Asker<'_>, url: &CrawlUrl) -> Option<Ruling> {
         let servers = self.servers.lock();
         let server = servers.get(key)?;
-        Some(server.known.as_ref()?.ruling(url, !server.told.contains(asker.collection)))
+        Some(server.known.as_ref()?.ruling(url, !server.told.contains(asker.collection), asker.cache))
     }
 }
 
@@ -338,8 +391,44 @@ fn make_room(servers: &mut HashMap<Key, Server>) {
     }
 }
 
+/// F17: what the server denied and does not any more is due again, under whatever name it is asked for.
+async fn readmit(asker: &Asker<'_>, server: &str, answer: Answer, text: &[u8]) -> store::Result<usize> {
+    let rules = matches!(answer, Answer::Status(200..=299));
+    let own = |collection: &str| {
+        asker.frontier.peek_catalog(|catalog| asker.identity.user_agent(catalog.collection(collection)))
+    };
+    let parsed: parking_lot::Mutex<HashMap<String, Arc<Robots>>> = parking_lot::Mutex::default();
+    let allows = |collection: &str, policy: &RobotsPolicy, url: &CrawlUrl| {
+        let agent = match policy {
+            RobotsPolicy::Ignore => return true,
+            RobotsPolicy::Obey => product_token(&own(collection)).to_owned(),
+            RobotsPolicy::ObeyAs(agent) => agent.clone(),
+        };
+        if !rules {
+            return true;
+        }
+        let robots = {
+            let mut parsed = parsed.lock();
+            let robots = parsed.entry(agent).or_insert_with_key(|agent| Arc::new(Robots::parse(text, agent)));
+            Arc::clone(robots)
+        };
+        robots.verdict(url.path_and_query()).is_allowed()
+    };
+    asker.frontier.readmit(server, &allows).await
+}
+
 impl Known {
-    fn ruling(&self, url: &CrawlUrl, tell_sitemaps: bool) -> Ruling {
+    fn after(answer: Answer, text: &[u8], agent: &str, asker: &Asker<'_>, before: Option<Known>) -> Known {
+        let standing = before.as_ref().map(|before| before.standing);
+        let standing = Standing::after(answer, asker.now, standing, asker.cache);
+        let robots = match before {
+            Some(before) if !matches!(answer, Answer::Status(200..=299)) => before.robots,
+            _ => Arc::new(Robots::parse(text, agent)),
+        };
+        Known { standing, robots }
+    }
+
+    fn ruling(&self, url: &CrawlUrl, tell_sitemaps: bool, cache: Span) -> Ruling {
         let verdict = self.robots.verdict(url.path_and_query());
         let (allowed, because) = match self.standing.says {
             Says::AllowAll => (true, None),
@@ -358,7 +447,7 @@ impl Known {
         Ruling {
             allowed,
             because,
-            next_read: self.standing.next_read,
+            next_read: self.standing.next_read(cache),
             crawl_delay: self.robots.crawl_delay().filter(|_| rules),
             names_as_sitemap,
             sitemaps,
@@ -402,10 +491,4 @@ fn is_same_unit(asker: &Asker<'_>, target: &CrawlUrl) -> bool {
 /// Whether a failure to read robots.txt tells anything about robots; if not, it is the host's.
 fn says_something(kind: FetchErrorKind) -> bool {
     matches!(kind, FetchErrorKind::Timeout | FetchErrorKind::Broken | FetchErrorKind::Limit)
-}
-
-/// Scheme, host and port: what a robots.txt is for.
-fn origin(url: &CrawlUrl) -> &str {
-    let text = url.as_str();
-    &text[..text.len() - url.path_and_query().len()]
 }

@@ -221,7 +221,7 @@ mod tests {
 
     fn catalog() -> Catalog {
         let text = "
-settings: {session_ids: [sid], contact: 'https://a.test/', on_time: 0s}
+settings: {session_ids: [sid], contact: 'https://a.test/', on_time: 0s, robots_cache: 90m}
 collections: [{name: c, user_agent: 'x/1', headers: {A: b}, cookies: [{host: vg.no, name: a, value: b}], warc_prefix: P, index: no}, {name: d}]
 profiles:
   - {name: daily, collection: c, every: 1d12h, length: 3, ttl: 4w, robots: {as: Bot}, scope: {within: host, max_depth: 3, include: [{regex: 'a\\d'}], exclude: [{host: '*.x.no'}, {prefix: vg.no/a}], schemes: [https]}, limits: {blacklist_for: 30d, max_bytes: 5MB}}

@@ -130,6 +130,7 @@ pub(crate) fn settings(settings: &Settings) -> Value {
         "recheck": print_duration(settings.recheck),
         "lease": print_duration(settings.lease),
         "on_time": print_duration(settings.on_time),
+        "robots_cache": print_duration(settings.robots_cache),
         "session_ids": settings.session_ids,
         "user_agent": settings.user_agent,
         "contact": settings.contact,
