@@ -1,10 +1,12 @@
 //! The blacklist: what ended up there, putting URLs on it by hand, and lifting it.
 
+use std::sync::atomic::Ordering;
+
 use policy::model::{BlacklistEntry, BlacklistReason, Record};
 use policy::time::Time;
 use policy::url::CrawlUrl;
 use store::table::KeyRange;
-use store::{Order, Result};
+use store::{Order as ScanOrder, Result};
 
 use crate::Frontier;
 use crate::desk::{Arrivals, Desk, stored_url};
@@ -31,7 +33,7 @@ impl Frontier {
     ) -> Result<(Vec<BlacklistRow>, Option<KeyRange>)> {
         let tx = self.store.begin().await?;
         let whole = || collection.map_or_else(|| BLACKLIST.range(()), |name| BLACKLIST.range((name,)));
-        let page = BLACKLIST.scan(&tx, &rest.unwrap_or_else(whole), limit, Order::Forward).await?;
+        let page = BLACKLIST.scan(&tx, &rest.unwrap_or_else(whole), limit, ScanOrder::Forward).await?;
         let rows =
             page.rows.into_iter().map(|((collection, url), entry)| BlacklistRow { collection, url, entry });
         Ok((rows.collect(), page.rest))
@@ -76,8 +78,15 @@ impl Frontier {
         lift.await
     }
 
+    /// When the next blacklisting ends, as far as this process knows.
+    pub(crate) fn next_end(&self) -> Option<Time> {
+        Some(Time(self.next_end.load(Ordering::Acquire))).filter(|end| end.0 < i64::MAX)
+    }
+
     /// F21: blacklistings that have ended come back by themselves; returns how many.
     pub(crate) async fn end_blacklistings(&self) -> Result<usize> {
+        // Whoever is blacklisted from here on tells by itself.
+        self.next_end.store(i64::MAX, Ordering::Release);
         let stripe = self.draw();
         let mut ended = 0;
         loop {
@@ -85,7 +94,7 @@ impl Frontier {
             let end = self.store.transact_idempotent(|tx| async move {
                 let desk = self.desk(&tx, writer, stripe).await?;
                 let range = BLACKLIST_ENDS.range_before((), (desk.now.0 + 1,));
-                let page = BLACKLIST_ENDS.scan(&tx, &range, BATCH, Order::Forward).await?;
+                let page = BLACKLIST_ENDS.scan(&tx, &range, BATCH, ScanOrder::Forward).await?;
                 let mut arrivals = Arrivals::new();
                 for ((until, collection, url), ()) in &page.rows {
                     BLACKLIST_ENDS.delete(&tx, (*until, collection, url))?;
@@ -93,11 +102,14 @@ impl Frontier {
                 }
                 desk.arrive_all(&arrivals).await?;
                 desk.close().await?;
-                Ok(page.rows.len())
+                let next =
+                    BLACKLIST_ENDS.first(&tx, &BLACKLIST_ENDS.range_from((), (desk.now.0 + 1,))).await?;
+                Ok((page.rows.len(), next.map(|((until, ..), ())| Time(until))))
             });
-            let count = end.await?;
+            let (count, next) = end.await?;
             ended += count;
             if count < BATCH {
+                self.next_end.fetch_min(next.map_or(i64::MAX, |next| next.0), Ordering::AcqRel);
                 return Ok(ended);
             }
         }

@@ -9,6 +9,9 @@
 //! [`policy::clock`]). Who dies on the way begins anew, for the mark goes back only at the end. As long as the clock behaves, all this costs two
 //! comparisons a transaction and one small write every ten seconds.
 //!
+//! A clock may also be wrong the other way: a machine without a battery begins in 1970. Nothing is moved there, of course: what shows a time before
+//! [`CLOCKS_BEGIN`] is not believed to have come back to the present.
+//!
 //! What comes home after the clock went back, and was fetched before, is dated by the commit (see [`crate::complete`]).
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -31,6 +34,8 @@ use crate::schema::{
 const MARK: &str = "clock";
 /// How far the clock may run ahead of the mark.
 const MARK_EVERY: Span = Span::seconds(10);
+/// 2026-01-01: who shows less is wrong.
+const CLOCKS_BEGIN: Time = Time(1_767_225_600_000);
 /// Clocks are set right by less than this all the time.
 const NO_MATTER: Span = Span::seconds(1);
 /// Rows looked at in one transaction.
@@ -49,7 +54,7 @@ pub(crate) struct Watch {
 }
 
 /// How far the putting right has come.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Settling {
     by: Span,
     stage: Stage,
@@ -97,6 +102,18 @@ impl Watch {
         *settling = Some(Settling { by, stage: Stage::Leases, rest: None });
         self.behind.store(true, Ordering::Release);
     }
+
+    /// A page is done, and so much of its stage is left. Says whether more is to be done.
+    fn settled(&self, page: &Settling, rest: Option<KeyRange>) -> bool {
+        let mut settling = self.settling.lock();
+        // Unless it went back once more.
+        if settling.as_ref() == Some(page) {
+            let stage = if rest.is_some() { Some(page.stage) } else { page.stage.next() };
+            *settling = stage.map(|stage| Settling { by: page.by, stage, rest });
+        }
+        self.behind.store(settling.is_some(), Ordering::Release);
+        settling.is_some()
+    }
 }
 
 impl Frontier {
@@ -105,7 +122,7 @@ impl Frontier {
         let now = self.clock.now();
         let watch = &self.watch;
         let seen = watch.seen.fetch_max(now.0, Ordering::AcqRel);
-        if seen > now.plus(NO_MATTER).0 {
+        if seen > now.plus(NO_MATTER).0 && now >= CLOCKS_BEGIN {
             watch.seen.store(now.0, Ordering::Release);
             watch.went_back(Time(seen).since(now));
         }
@@ -122,7 +139,7 @@ impl Frontier {
     async fn read_mark(&self, now: Time) -> Result<()> {
         let tx = self.store.begin().await?;
         let mark = COUNTERS.get(&tx, (MARK,)).await?.map_or(Time(0), time);
-        if mark > now.plus(NO_MATTER) {
+        if mark > now.plus(NO_MATTER) && now >= CLOCKS_BEGIN {
             self.watch.went_back(mark.since(now));
         }
         self.watch.marked.store(mark.0, Ordering::Release);
@@ -157,16 +174,7 @@ impl Frontier {
             let desk = self.desk(&tx, writer, stripe).await?;
             desk.settle_page(at).await
         });
-        let rest = page.await?;
-        let mut now = self.watch.settling.lock();
-        // Unless it went back once more.
-        if now.as_ref().is_some_and(|now| now.by == at.by && now.stage == at.stage && now.rest == at.rest) {
-            let stage = if rest.is_some() { Some(at.stage) } else { at.stage.next() };
-            *now = stage.map(|stage| Settling { by: at.by, stage, rest });
-        }
-        let more = now.is_some();
-        self.watch.behind.store(more, Ordering::Release);
-        drop(now);
+        let more = self.watch.settled(at, page.await?);
         if !more {
             let now = self.clock.now();
             self.put_mark(|_| now).await?;
@@ -295,6 +303,7 @@ impl Desk<'_> {
         }
         if let Some(until) = entry.until {
             BLACKLIST_ENDS.put(self.tx, (until.0, collection, url), &())?;
+            self.next_end.fetch_min(until.0, Ordering::AcqRel);
         }
         Ok(())
     }

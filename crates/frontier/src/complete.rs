@@ -17,6 +17,7 @@
 //! and what the archive has of them is taken into the captures at the next start ([`crate::shelf`]).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
 
 use policy::contract::Settled;
 use policy::evaluate::{Access, Dns, Robots, access};
@@ -442,6 +443,7 @@ impl Desk<'_> {
         BLACKLIST.put(self.tx, (collection, url.as_str()), entry)?;
         if let Some(until) = entry.until {
             BLACKLIST_ENDS.put(self.tx, (until.0, collection, url.as_str()), &())?;
+            self.next_end.fetch_min(until.0, Ordering::AcqRel);
         }
         if entry.reason == BlacklistReason::Robots {
             DENIED.put(self.tx, (server_of(url), collection, url.as_str()), &())?;

@@ -1,6 +1,7 @@
 //! One transaction at work: the snapshot, the time, and what is declared.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicI64;
 
 use policy::catalog::Catalog;
 use policy::model::Record;
@@ -22,6 +23,8 @@ pub(crate) struct Desk<'a> {
     /// As of the last reservation, pause or resumption.
     pub(crate) pauses: &'a Pauses,
     pub(crate) cursor: &'a Writer<'a>,
+    /// When the next blacklisting ends.
+    pub(crate) next_end: &'a AtomicI64,
     /// Which stripe of arrivals this transaction locks (see [`crate::hosts`]).
     pub(crate) stripe: u32,
     /// Where decided links are noted, if anybody wants to know.

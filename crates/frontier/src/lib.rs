@@ -108,6 +108,8 @@ pub struct Frontier {
     rng: parking_lot::Mutex<fastrand::Rng>,
     /// No lease that ends before this is left.
     swept_to: AtomicI64,
+    /// When the next blacklisting ends, or before: so that whoever sleeps wakes up for it.
+    next_end: AtomicI64,
     /// Nothing is given out for now: who works on what was harvested is behind.
     held_back: AtomicBool,
     resting: Resting,
@@ -138,6 +140,7 @@ impl Frontier {
             units: parking_lot::Mutex::default(),
             rng: parking_lot::Mutex::new(fastrand::Rng::with_seed(seed)),
             swept_to: AtomicI64::new(i64::MIN),
+            next_end: AtomicI64::new(i64::MAX),
             held_back: AtomicBool::new(false),
             resting: Resting::default(),
             tracing: AtomicBool::new(false),
@@ -193,7 +196,8 @@ impl Frontier {
         let traces = self.tracing.load(Ordering::Relaxed).then_some(&self.traces);
         let now = self.look_at_clock().await?;
         let counted = parking_lot::Mutex::default();
-        Ok(Desk { tx, now, declared: &self.declared, pauses: &self.pauses, cursor, stripe, traces, counted })
+        let (declared, pauses, next_end) = (&self.declared, &self.pauses, &self.next_end);
+        Ok(Desk { tx, now, declared, pauses, cursor, next_end, stripe, traces, counted })
     }
 
     /// Gives out no orders for as long as this holds: back-pressure of the link index.

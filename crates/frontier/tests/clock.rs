@@ -197,6 +197,26 @@ fn polite(rig: &Loop, line: usize, what: &str) {
     }
 }
 
+#[test]
+fn f21_a_blacklisting_that_ends_is_noticed_at_once() {
+    on_paused_time(async {
+        let lasts = Span(90_500);
+        let limits = Limits { max_not_found: 0, blacklist_for: Some(lasts), ..Limits::default() };
+        let every = Span::minutes(1);
+        let world = World { limits, every, seeds: vec![GONE.into()], ..world() };
+        let mut rig = world.rig(web).await;
+        // Nothing else wakes it.
+        Arc::get_mut(&mut rig).unwrap().idle_max = Span::minutes(10);
+        run_for(&rig, Span::minutes(10)).await;
+        let asked = asked_since(&rig, 0).remove(GONE).unwrap();
+        assert!(asked.len() >= 6, "{asked:?}");
+        for pair in asked.windows(2) {
+            let pause = pair[1].since(pair[0]);
+            assert!(pause >= lasts && pause <= lasts.plus(Span(50)), "{asked:?}");
+        }
+    });
+}
+
 /// Every way to come back, on paused time.
 fn on_paused_time(scenario: impl Future<Output = ()>) {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -207,10 +227,10 @@ fn on_paused_time(scenario: impl Future<Output = ()>) {
 fn f40_a_clock_that_was_ahead_and_came_back_leaves_nothing_frozen() {
     let jumps = [Span::minutes(7), Span::hours(3), Span::days(2), Span::days(366)];
     for ahead in jumps {
-        for stayed in [Span::minutes(3), Span::hours(5)] {
-            for restart in [false, true] {
-                on_paused_time(comes_back(ahead, stayed, restart));
-            }
+        for (stayed, restart) in
+            [(Span::minutes(3), false), (Span::minutes(3), true), (Span::hours(5), false)]
+        {
+            on_paused_time(comes_back(ahead, stayed, restart));
         }
     }
 }

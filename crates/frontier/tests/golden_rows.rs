@@ -295,6 +295,7 @@ fn samples() -> Vec<Sample> {
         Sample::of(&ARRIVALS, &()),
         Sample::of(&LEASES, &("group:g".into(), "a.test".into())),
         Sample::of(&BLACKLIST_ENDS, &()),
+        Sample::of(&DENIED, &()),
         Sample::of(&COOKIES, &cookies()),
         Sample::of(&CAPTURES, &capture),
         Sample::of(&TRAFFIC, &traffic),

@@ -55,6 +55,25 @@ fn f2_f22_a_start_is_a_link_with_every_value_zero() {
 }
 
 #[test]
+fn f2_a_start_harvests_now_what_was_harvested_a_moment_ago() {
+    both(|b| async move {
+        b.declare(basic()).await;
+        b.start("news").await;
+        b.answer(&b.next().await, 200, &[]).await;
+        b.pass(Span::minutes(1));
+        assert!(b.reserve(10).await.is_empty(), "it is daily");
+        b.start("news").await;
+        b.sound().await;
+        let again = b.next().await;
+        assert_eq!((again.url.as_str(), again.due), ("https://a.no/", b.clock.now()));
+        assert_eq!(again.digest.as_deref(), Some("sha"), "what it is compared with is still known");
+        b.answer(&again, 200, &[]).await;
+        let (Situation::Queued(record), _) = b.why("https://a.no/").await else { panic!() };
+        assert_eq!(record.due, again.due.plus(Span::days(1)), "and goes on from there");
+    });
+}
+
+#[test]
 fn f4_f20_f28_done_in_this_run_and_eligible_in_the_next() {
     both(|b| async move {
         b.declare(basic()).await;
@@ -583,6 +602,9 @@ fn o6_f24_starting_a_more_specific_seed_takes_its_urls_over() {
         b.pass(Span::minutes(1));
         b.answer(&b.next().await, 200, &[]).await;
         b.start("news").await;
+        // F2: the first seed is due again as well.
+        b.pass(Span::minutes(1));
+        b.answer(&b.next().await, 200, &[]).await;
         b.pass(Span::minutes(1));
         b.answer(&b.next().await, 200, &["https://a.no/sport/1"]).await;
         let (Situation::Queued(record), _) = b.why("https://a.no/sport/1").await else { panic!() };

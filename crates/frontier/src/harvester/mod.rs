@@ -52,6 +52,11 @@ pub struct Harvester<F, A, W> {
     pub end: End,
 }
 
+/// For as long as that, but not for ever.
+fn wait(span: Span) -> Duration {
+    Duration::from_millis(span.min(Span::days(1)).0.max(1))
+}
+
 /// When a run ends, if nobody stops it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct End {
@@ -144,7 +149,9 @@ where
             let idle = if unsettled { Span::ZERO } else { idle.min(self.idle_max) };
             let idle = Duration::from_millis(idle.0.max(1));
             let wake = (free > 0 || stopping || unsettled).then(|| Instant::now() + idle);
-            let wake = wake.into_iter().chain(flights.look_at()).min();
+            let ends = self.frontier.next_end().filter(|_| free > 0);
+            let ends = ends.map(|end| Instant::now() + wait(end.since(now)));
+            let wake = wake.into_iter().chain(flights.look_at()).chain(ends).min();
             let sleep = tokio::time::sleep_until(wake.unwrap_or_else(Instant::now));
             tokio::select! {
                 biased;
@@ -156,10 +163,11 @@ where
         }
     }
 
-    /// Now and then; at once if the clock went back.
+    /// Now and then; at once if a blacklisting has ended, or the clock went back.
     async fn sweep(&self, swept: &mut Option<Time>) -> Result<()> {
         let now = self.frontier.now();
-        if swept.is_none_or(|at| now < at || now >= at.plus(SWEEP_EVERY)) {
+        let due = swept.is_none_or(|at| now < at || now >= at.plus(SWEEP_EVERY));
+        if due || self.frontier.next_end().is_some_and(|end| now >= end) {
             self.frontier.sweep().await?;
             *swept = Some(now);
         }

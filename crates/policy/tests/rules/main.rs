@@ -3,6 +3,7 @@
 
 mod access;
 mod catalog;
+mod clock;
 mod contest;
 mod contract;
 mod evaluation;

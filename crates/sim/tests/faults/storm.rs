@@ -19,6 +19,7 @@ use policy::walk::Kind;
 use sim::{Settings, ShelfFaults, Simulation};
 use store::{Faults, Result};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::every_seed;
 use crate::reference::{self, Walked};
@@ -30,6 +31,10 @@ const STORM: Span = Span::hours(4);
 const CALM: Span = Span::hours(4);
 /// What is overdue by more than that in the calm is frozen: longer than any backoff, recheck or slow answer.
 const OVERDUE_MAX: Span = Span::hours(2);
+/// F40: what lies further ahead than that is frozen, too: longer than any frequency with any backoff.
+const AHEAD_MAX: Span = Span::minutes(200 + 60);
+/// How far the clock is ahead at most.
+const JUMP_MAX: Span = Span::days(400);
 
 /// Every so often the archive is looked at too.
 const ARCHIVE_LOOKS: u32 = 8;
@@ -70,6 +75,8 @@ struct Storm {
     shelf_faults: ShelfFaults,
     /// One kill in so many moments in which it could come.
     kill_one_in: u32,
+    /// What the clock is ahead of where it will come back to.
+    ahead: Option<i64>,
     looks: u32,
     /// What happened, for those who look into a failure.
     story: Vec<String>,
@@ -115,6 +122,7 @@ impl Storm {
             faults,
             shelf_faults,
             kill_one_in,
+            ahead: None,
             looks: 0,
             story: Vec::new(),
         }
@@ -142,8 +150,8 @@ impl Storm {
     }
 
     /// Until then, with as many processes as it takes.
-    async fn until(&mut self, end: Time, calm: bool) {
-        while self.simulation.now() < end {
+    async fn until(&mut self, end: Instant, calm: bool) {
+        while Instant::now() < end {
             self.wind(!calm);
             let ended = self.live(end, calm).await;
             self.wind(false);
@@ -195,7 +203,7 @@ impl Storm {
     }
 
     /// One process, from its start to its end.
-    async fn live(&mut self, end: Time, calm: bool) -> Happening {
+    async fn live(&mut self, end: Instant, calm: bool) -> Happening {
         let frontier = Arc::clone(&self.simulation.frontier);
         let (inner, sentry) = (self.simulation.fetcher(), Arc::clone(&self.sentry));
         let harvester = Harvester {
@@ -209,8 +217,7 @@ impl Storm {
         };
         let (_stop, stopped) = watch::channel(false);
         let mut run = pin!(harvester.run(stopped));
-        let clock = Arc::clone(&self.simulation.clock);
-        let mut over = pin!(clock.sleep_until(end));
+        let mut over = pin!(tokio::time::sleep_until(end));
         let mut deeds: Vec<Doing> = Vec::new();
         let mut next_deed = Box::pin(tokio::time::sleep(self.pause_between_deeds()));
         loop {
@@ -283,17 +290,31 @@ impl Storm {
             books.changed = Some(now);
             books.checker.forget_contract();
         });
-        let frontier = Arc::clone(frontier);
+        let (frontier, sentry) = (Arc::clone(frontier), Arc::clone(&self.sentry));
         Some(Box::pin(async move {
             // It may be refused, and the storm may swallow it.
             let _ = deed.done(&frontier).await;
+            // What was harvested while it was under way may be due again, too (F2).
+            sentry.books(|books| {
+                books.changed = Some(frontier.now());
+                books.checker.forget_contract();
+            });
         }))
     }
 
-    /// The clock is set, by others than those who live by it.
+    /// The clock is set, by others than those who live by it: forward a little, or far ahead and then back again (F40).
     fn jump(&mut self) {
-        let ms = self.rng.u64(0..2 * 3_600_000);
-        self.simulation.clock.advance(Span(ms));
+        let ms = match self.ahead.take() {
+            Some(ahead) => -ahead,
+            None if self.rng.u32(0..3) == 0 => {
+                let most = JUMP_MAX.0 >> self.rng.u32(0..16);
+                let far = i64::try_from(self.rng.u64(0..most)).unwrap();
+                self.ahead = Some(far);
+                far
+            }
+            None => i64::try_from(self.rng.u64(0..2 * 3_600_000)).unwrap(),
+        };
+        self.simulation.clock.jump(ms);
         self.tell(format!("the clock jumps {} s", ms / 1000));
         self.sentry.books(|books| {
             books.checker.forget_requests();
@@ -362,7 +383,10 @@ impl Storm {
             frontier.resume(&pause).await.unwrap();
         }
         self.tell("calm");
-        let end = self.simulation.now().plus(CALM);
+        if self.ahead.is_some() {
+            self.jump();
+        }
+        let end = Instant::now() + Duration::from_millis(CALM.0);
         self.until(end, true).await;
         self.nothing_is_frozen().await;
         self.walks_are_complete().await;
@@ -376,9 +400,25 @@ impl Storm {
             UrlState::Queued(record) if record.due.plus(OVERDUE_MAX) < now => {
                 Some(format!("{url} in {collection} waits since {}", record.due))
             }
+            UrlState::Queued(record) if record.due > now.plus(AHEAD_MAX) || record.linked > now => {
+                Some(format!("F40: {url} in {collection} waits for {}: {record:?}", record.due))
+            }
             _ => None,
         });
-        let frozen: Vec<_> = frozen.collect();
+        let mut frozen: Vec<_> = frozen.collect();
+        for (name, host) in &ledger.hosts {
+            let ahead = [Some(host.slots.next_free), host.backoff_until, host.deferred_until];
+            let slots = host.slots.taken.iter().map(|slot| slot.until);
+            let latest = ahead.into_iter().flatten().chain(slots).max();
+            if latest.is_some_and(|at| at > now.plus(AHEAD_MAX)) {
+                frozen.push(format!("F40: {name} waits for {latest:?}: {host:?}"));
+            }
+        }
+        let (blacklist, _) = self.simulation.frontier.blacklist(None, None, 100_000).await.unwrap();
+        let for_ever = blacklist.into_iter().filter(|row| {
+            row.entry.since > now || row.entry.until.is_some_and(|until| until > now.plus(Span::days(1)))
+        });
+        frozen.extend(for_ever.map(|row| format!("F40: {row:?}")));
         if !frozen.is_empty() {
             self.fail(&format!("{frozen:#?}"));
         }
@@ -473,7 +513,7 @@ impl std::fmt::Display for Deed {
 fn storm(seed: u64) -> (u64, u64) {
     let blow = async {
         let mut storm = Storm::new(seed).await;
-        let end = storm.simulation.now().plus(STORM);
+        let end = Instant::now() + Duration::from_millis(STORM.0);
         storm.until(end, false).await;
         storm.calm_down().await;
         storm.sentry.books(|books| (books.committed, books.fingerprint.finish()))

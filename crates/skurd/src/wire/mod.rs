@@ -11,6 +11,8 @@ mod fetch;
 mod identity;
 mod pack;
 mod robots;
+#[cfg(test)]
+mod variants;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,11 +63,20 @@ pub(crate) fn open(
     settings: &WireSettings,
     frontier: &Arc<Frontier>,
 ) -> Result<(Arc<WireFetcher>, Arc<WarcArchive>)> {
+    let clock: net::http::Clock = Arc::new(|| SystemClock.now());
+    open_with(settings, frontier, Resolver::system(settings.overrides.clone(), clock))
+}
+
+fn open_with(
+    settings: &WireSettings,
+    frontier: &Arc<Frontier>,
+    resolver: Resolver,
+) -> Result<(Arc<WireFetcher>, Arc<WarcArchive>)> {
     let spill_dir = spill_dir(&settings.dir);
     net::warc::private_dir(&spill_dir)
         .with_context(|| format!("cannot make the directory {}", spill_dir.display()))?;
     let clock: net::http::Clock = Arc::new(|| SystemClock.now());
-    let resolver = Arc::new(Resolver::system(settings.overrides.clone(), Arc::clone(&clock)));
+    let resolver = Arc::new(resolver);
     let guard = Guard::allowing(settings.allowed.iter().copied());
     let guard = if settings.identity.is_reachable() { guard } else { guard.only_allowed() };
     let client = Client::new(Setup {

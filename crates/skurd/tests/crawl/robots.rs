@@ -1,5 +1,9 @@
 //! robots.txt, from the file on the server to the explanation of the verdict.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::reply::Reply;
@@ -104,5 +108,86 @@ fn a2_the_look_up_that_led_to_a_capture_is_archived() {
     let dns: Vec<_> = all.iter().filter(|capture| capture["url"] == "dns:localhost").collect();
     assert_eq!(dns.len(), 1, "{all:?}");
     assert_eq!(dns[0]["mime"], "text/dns");
+    world.check();
+}
+
+/// The answer takes longer than robots.txt is cached, and by then it denies the page: it is captured and blacklisted. The one worker there is does
+/// something else while the delay before that reading runs.
+#[test]
+fn f30_a15_robots_that_changed_in_flight_are_read_again_and_hold_no_worker() {
+    let denies = Arc::new(AtomicBool::new(false));
+    let world = World::new(move |ask| match (ask.host.as_str(), ask.path.as_str()) {
+        ("slow.test", "/robots.txt") if denies.load(Ordering::SeqCst) => {
+            Reply::text("User-agent: *\nDisallow: /\n")
+        }
+        ("slow.test", "/") => {
+            denies.store(true, Ordering::SeqCst);
+            Reply::html("<a href='/next'>next</a>").after(Duration::from_millis(3200))
+        }
+        (_, "/robots.txt") => Reply::not_found(),
+        ("live.test", "/") => {
+            Reply::html((0..60).map(|n| format!("<a href='/{n}'>{n}</a>")).collect::<String>())
+        }
+        _ => Reply::html("a page"),
+    });
+    world.write(
+        "c.yaml",
+        "
+settings: {robots_cache: 3s, politeness: {factor: 0, min: 2s, max: 2s}}
+collections: [{name: c}]
+profiles: [{name: p, collection: c, every: 1d, length: 1}]
+seeds: [{url: 'http://slow.test/', profiles: [p]}, {url: 'http://live.test/', profiles: [p]}]
+hosts: [{host: live.test, politeness: {factor: 0, min: 100ms, max: 100ms}}]
+",
+    );
+    world.crawl_json(&["c.yaml", "--until-done", "--workers", "1"]);
+    let seen = world.web.seen();
+    let slow: Vec<_> = seen.iter().filter(|seen| seen.ask.host == "slow.test").collect();
+    let page = slow.iter().position(|seen| seen.ask.path == "/").unwrap();
+    let (answered, again) = (slow[page].end.unwrap(), slow[page + 1]);
+    assert_eq!(again.ask.path, "/robots.txt", "read anew, and nothing else");
+    assert!(again.begin >= answered + Duration::from_secs(2), "after the delay");
+    let meanwhile = seen.iter().filter(|seen| seen.ask.host == "live.test");
+    let meanwhile = meanwhile.filter(|seen| seen.begin > answered && seen.begin < again.begin).count();
+    assert!(meanwhile >= 5, "{meanwhile} requests while it rested");
+    assert_eq!(world.web.times("http://slow.test/"), 1);
+    assert_eq!(world.web.times("http://slow.test/next"), 0);
+    assert_eq!(world.captures_of("http://slow.test/").len(), 1);
+    let why = world.why("http://slow.test/").to_string();
+    assert!(why.contains("robots"), "{why}");
+    world.check();
+}
+
+/// Another process reads robots.txt anew for whatever URL comes first: what it denied before is harvested at once.
+#[test]
+fn f17_what_robots_denied_is_back_when_the_next_process_reads_that_they_allow_it() {
+    let allows = Arc::new(AtomicBool::new(false));
+    let now_allows = Arc::clone(&allows);
+    let world = World::new(move |ask| match ask.path.as_str() {
+        "/robots.txt" if allows.load(Ordering::SeqCst) => Reply::not_found(),
+        "/robots.txt" => Reply::text("User-agent: *\nDisallow: /private\n"),
+        "/" => Reply::html("<a href='/private'>p</a>"),
+        _ => Reply::html("a page"),
+    });
+    world.write(
+        "c.yaml",
+        "
+settings: {politeness: {factor: 0, min: 0s, max: 0s}}
+collections: [{name: c}]
+profiles: [{name: p, collection: c, every: 1d}]
+seeds: [{url: 'http://a.test/', profiles: [p]}]
+",
+    );
+    world.crawl_json(&["c.yaml", "--until-done"]);
+    let denied = world.json(&["blacklist"]);
+    assert_eq!((denied.len(), &denied[0]["url"]), (1, &Value::from("http://a.test/private")), "{denied:?}");
+    now_allows.store(true, Ordering::SeqCst);
+    // F2: what was harvested a moment ago is harvested now.
+    world.good(&["start", "--seed", "http://a.test/"]);
+    world.crawl_json(&["c.yaml", "--until-done"]);
+    assert_eq!(world.web.times("http://a.test/"), 2, "F2");
+    assert_eq!(world.web.times("http://a.test/robots.txt"), 2);
+    assert_eq!(world.web.times("http://a.test/private"), 1);
+    assert!(world.json(&["blacklist"]).is_empty());
     world.check();
 }
