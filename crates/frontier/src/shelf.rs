@@ -28,7 +28,7 @@ pub struct Adoption<'a> {
     pub captures: &'a [(CaptureKey, Capture)],
     /// Up to here the file was read.
     pub end: u64,
-    /// The last batch the archive remembers.
+    /// The last batch the store has.
     pub batch: u64,
 }
 

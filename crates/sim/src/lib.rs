@@ -23,7 +23,7 @@ pub use fetch::{WebFetcher, report};
 pub use generate::generate;
 pub use harvest::Harvest;
 pub use interleave::interleave;
-pub use shelf::{Answered, Record, Recovered, Shelf, ShelfFaults};
+pub use shelf::{Answered, Batch, Held, Record, Remembered, Shelf, ShelfFaults, Stage};
 pub use simulation::{Moment, Settings, Simulation};
 
 /// Runs a future on this thread, in a time of its own that passes in no time.

@@ -1,14 +1,24 @@
 //! The archive of the simulator: files of records in memory.
 //!
-//! As in a real one, a batch is written record after record at the end of its collection's file, which is rolled now and then; what of it is
-//! not committed is cut off again, by `abandon` or by the next process. A kill may come between two records, and in the middle of one; a full disk
-//! may refuse a batch, and a broken one may keep what was to be taken back.
+//! As in a real one, a batch is noted in a journal of the archive's own and then written record after record at the end of its collection's file,
+//! which is rolled now and then. What of it is not committed is cut off again, by `abandon` or by the next process. A kill may come
+//! between two records, and in the middle of one; a full disk may refuse a batch, and a broken one may keep what was to be taken back. What a
+//! start makes of what it finds is not decided here: see [`hands`](self::Held) for what can be done to the files.
 
-use std::collections::BTreeMap;
+mod hands;
+mod journal;
+
+use std::collections::{BTreeMap, VecDeque};
 
 use frontier::ports::{Archive, CaptureKey, Fetch, FileEnd, Kept, Order, Report};
 use frontier::schema::{ArchiveFile, Capture};
 use parking_lot::Mutex;
+use store::Store;
+
+use journal::{Journal, Line};
+
+pub use hands::Held;
+pub use journal::{Batch, Remembered};
 
 /// An answer as the archive gets it.
 #[derive(Clone, Debug)]
@@ -63,51 +73,67 @@ const FILE_BYTES_MAX: u64 = 4_000;
 /// Of a record, over its URL.
 const RECORD_BYTES: u64 = 100;
 
+/// A file is written, has been, or is known to nobody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stage {
+    #[default]
+    Open,
+    Complete,
+    Aside,
+}
+
 #[derive(Clone, Debug, Default)]
 struct File {
     records: Vec<Record>,
     /// Up to the end of its last record.
     bytes: u64,
-    /// Of a record that was not written to its end.
+    /// Of a record that was not written to its end, or of which only so many are left.
     torn: u64,
-    complete: bool,
+    stage: Stage,
 }
 
 #[derive(Debug, Default)]
 struct State {
     files: BTreeMap<String, File>,
+    /// Files that ever had a name.
+    named: u64,
     /// By collection.
     open: BTreeMap<String, String>,
     /// The files the last batch was written to, and where it began.
     batch: Vec<(String, u64)>,
+    journal: Option<Journal>,
+    /// Of the last batch that was settled.
+    number: u64,
+    /// Up to this one the store has them on disk.
+    certain: u64,
+    /// Later ones, each with the commit that has to be on disk for it.
+    uncertain: VecDeque<(u64, u64)>,
     faults: ShelfFaults,
 }
 
 #[derive(Debug)]
 pub struct Shelf {
+    store: Store,
     state: Mutex<State>,
     rng: Mutex<fastrand::Rng>,
 }
 
-/// What a start found of the last batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recovered {
-    pub records_cut: usize,
-    pub torn: usize,
-}
-
 impl Shelf {
-    pub fn new(seed: u64) -> Shelf {
-        Shelf { state: Mutex::default(), rng: Mutex::new(fastrand::Rng::with_seed(seed)) }
+    /// For what is committed to that store.
+    pub fn new(seed: u64, store: Store) -> Shelf {
+        let state = State { journal: Some(Journal::begin(0)), ..State::default() };
+        Shelf { store, state: Mutex::new(state), rng: Mutex::new(fastrand::Rng::with_seed(seed)) }
     }
 
     pub fn inject(&self, faults: ShelfFaults) {
         self.state.lock().faults = faults;
     }
 
-    /// Every whole record, in the order of files.
+    /// Every whole record of the files that count, in their order.
     pub fn records(&self) -> Vec<Record> {
-        self.state.lock().files.values().flat_map(|file| file.records.clone()).collect()
+        let state = self.state.lock();
+        let counting = state.files.values().filter(|file| file.stage != Stage::Aside);
+        counting.flat_map(|file| file.records.clone()).collect()
     }
 
     /// The whole records of the last batch, which may not be committed yet.
@@ -118,31 +144,6 @@ impl Shelf {
             records.iter().filter(|record| record.capture.offset >= *begin).cloned().collect::<Vec<_>>()
         };
         state.batch.iter().flat_map(of).collect()
-    }
-
-    /// Files that were open when the last process ended.
-    pub fn open_files(&self) -> Vec<String> {
-        let state = self.state.lock();
-        state.files.iter().filter(|(_, file)| !file.complete).map(|(name, _)| name.clone()).collect()
-    }
-
-    /// The next process cuts the open files back to what is committed of each; an error is a file that is shorter than that.
-    pub fn recover(&self, committed: &BTreeMap<String, u64>) -> Result<Recovered, String> {
-        let mut state = self.state.lock();
-        let mut recovered = Recovered::default();
-        state.batch.clear();
-        for (name, file) in state.files.iter_mut().filter(|(_, file)| !file.complete) {
-            let end = committed.get(name).copied().unwrap_or(0);
-            if file.bytes < end {
-                return Err(format!("{name} has {} bytes, but {end} were archived", file.bytes));
-            }
-            recovered.torn += usize::from(file.torn > 0);
-            recovered.records_cut += file.cut_back(end);
-        }
-        state.files.retain(|_, file| !file.records.is_empty());
-        let State { files, open, .. } = &mut *state;
-        open.retain(|_, name| files.contains_key(name));
-        Ok(recovered)
     }
 
     fn draw(&self, share: f64) -> bool {
@@ -172,37 +173,85 @@ impl Shelf {
 }
 
 impl State {
-    /// The file that a batch of the collection goes to, and where that begins.
-    fn begin(&mut self, collection: &str) -> String {
-        let open = self.open.get(collection).cloned();
-        if let Some(name) = open {
+    /// Begins the batch in the file of the collection. An error is one that is not there any more.
+    fn begin(&mut self, collection: &str) -> Result<(), String> {
+        if let Some(name) = self.open.get(collection).cloned() {
             if self.batch.iter().any(|(begun, _)| *begun == name) {
-                return name;
+                return Ok(());
             }
-            let file = self.files.entry(name.clone()).or_default();
+            let Some(file) = self.files.get_mut(&name) else {
+                return Err(format!("{name} was deleted while it was being written"));
+            };
+            if file.torn > 0 {
+                return Err(format!("{name} was changed while it was being written"));
+            }
             if file.bytes < FILE_BYTES_MAX {
                 self.batch.push((name.clone(), file.bytes));
-                return name;
+                return Ok(());
             }
-            file.complete = true;
+            file.stage = Stage::Complete;
         }
-        let name = format!("{collection}-{:05}", self.files.len());
+        let name = format!("{collection}-{:05}", self.named);
+        self.named += 1;
         self.files.insert(name.clone(), File::default());
         self.open.insert(collection.to_owned(), name.clone());
-        self.batch.push((name.clone(), 0));
-        name
+        self.batch.push((name, 0));
+        Ok(())
+    }
+
+    /// Notes in the journal where the batch will be, before it is there.
+    fn note(&mut self, batch: &[(&Order, &Answered)], durable: u64) {
+        while let Some((certain, _)) = self.uncertain.pop_front_if(|(_, commit)| *commit <= durable) {
+            self.certain = certain;
+        }
+        let part = |(name, begin): &(String, u64)| {
+            let own = |order: &Order| self.open.get(&order.collection) == Some(name);
+            let bytes: u64 =
+                batch.iter().filter(|(order, _)| own(order)).map(|(order, _)| length(order)).sum();
+            (name.clone(), *begin, begin + bytes)
+        };
+        let parts = self.batch.iter().map(part).collect();
+        let batch = Batch { number: self.number + 1, parts, settled: false };
+        let certain = self.certain;
+        self.journal
+            .iter_mut()
+            .for_each(|journal| journal.note(Line::Batch { batch: batch.clone(), certain }));
+    }
+
+    fn settle(&mut self, commit: u64) {
+        if self.batch.is_empty() {
+            return;
+        }
+        self.batch.clear();
+        self.number += 1;
+        self.uncertain.push_back((self.number, commit));
+        let number = self.number;
+        self.journal.iter_mut().for_each(|journal| journal.note(Line::Settled(number)));
+    }
+
+    /// How far the batch brought the file.
+    fn reached(&self, name: &str) -> FileEnd {
+        let row = self.files.get(name).map_or_else(ArchiveFile::default, |file| ArchiveFile {
+            collection: file.records.first().map(|record| record.collection.clone()),
+            end: file.bytes,
+            captures: file.records.len() as u64,
+            batch: self.number + 1,
+        });
+        FileEnd { file: name.to_owned(), row }
     }
 }
 
 impl File {
-    /// How many records that cost.
-    fn cut_back(&mut self, bytes: u64) -> usize {
-        let before = self.records.len();
+    fn cut_back(&mut self, bytes: u64) {
         self.records.retain(|record| record.capture.offset < bytes);
         self.bytes = self.bytes.min(bytes);
         self.torn = 0;
-        before - self.records.len()
     }
+}
+
+/// Of the record of an answer to this.
+fn length(order: &Order) -> u64 {
+    RECORD_BYTES + order.url.as_str().len() as u64
 }
 
 impl Archive<Answered> for Shelf {
@@ -210,6 +259,12 @@ impl Archive<Answered> for Shelf {
         let faults = {
             let mut state = self.state.lock();
             state.batch.clear();
+            for (order, _) in batch {
+                state.begin(&order.collection)?;
+            }
+            if !batch.is_empty() {
+                state.note(batch, self.store.progress().durable);
+            }
             state.faults
         };
         let mut kept = Kept::default();
@@ -218,11 +273,11 @@ impl Archive<Answered> for Shelf {
             if fails_at == Some(at) {
                 return Err(self.refuse("injected: the disk is full"));
             }
-            let name = self.tear(order);
+            self.tear(order)?;
             if self.draw(faults.pause) {
                 tokio::task::yield_now().await;
             }
-            kept.captures.push(vec![self.append(&name, order, answered)]);
+            kept.captures.push(vec![self.append(order, answered)?]);
         }
         if fails_at == Some(batch.len()) {
             return Err(self.refuse("injected: the disk did not take it in"));
@@ -231,15 +286,12 @@ impl Archive<Answered> for Shelf {
             tokio::task::yield_now().await;
         }
         let state = self.state.lock();
-        let end = |(name, _): &(String, u64)| FileEnd {
-            file: name.clone(),
-            row: ArchiveFile {
-                end: state.files.get(name).map_or(0, |file| file.bytes),
-                ..ArchiveFile::default()
-            },
-        };
-        kept.files = state.batch.iter().map(end).collect();
+        kept.files = state.batch.iter().map(|(name, _)| state.reached(name)).collect();
         Ok(kept)
+    }
+
+    fn settled(&self) {
+        self.state.lock().settle(self.store.progress().committed);
     }
 
     async fn abandon(&self) -> Result<(), String> {
@@ -249,32 +301,37 @@ impl Archive<Answered> for Shelf {
 
 impl Shelf {
     /// A record is begun, and not there yet.
-    fn tear(&self, order: &Order) -> String {
-        let mut state = self.state.lock();
-        let name = state.begin(&order.collection);
-        if let Some(file) = state.files.get_mut(&name) {
-            file.torn = 1;
-        }
-        name
+    fn tear(&self, order: &Order) -> Result<(), String> {
+        self.with_open(order, |_, file| file.torn = 1)
     }
 
-    fn append(&self, name: &str, order: &Order, answered: &Answered) -> (CaptureKey, Capture) {
-        let mut state = self.state.lock();
-        let file = state.files.entry(name.to_owned()).or_default();
-        let capture = Capture {
-            url: order.url.as_str().to_owned(),
-            file: name.to_owned(),
-            offset: file.bytes,
-            length: RECORD_BYTES + order.url.as_str().len() as u64,
-            status: answered.status,
-            mime: Some("text/html".to_owned()),
-            digest: answered.digest.clone(),
-            revisit: answered.unchanged,
-        };
-        file.torn = 0;
-        file.bytes += capture.length;
-        let (collection, key) = (order.collection.clone(), answered.key.clone());
-        file.records.push(Record { collection, key: key.clone(), capture: capture.clone() });
-        (key, capture)
+    fn append(&self, order: &Order, answered: &Answered) -> Result<(CaptureKey, Capture), String> {
+        self.with_open(order, |name, file| {
+            let capture = Capture {
+                url: order.url.as_str().to_owned(),
+                file: name.to_owned(),
+                offset: file.bytes,
+                length: length(order),
+                status: answered.status,
+                mime: Some("text/html".to_owned()),
+                digest: answered.digest.clone(),
+                revisit: answered.unchanged,
+            };
+            file.torn = 0;
+            file.bytes += capture.length;
+            let (collection, key) = (order.collection.clone(), answered.key.clone());
+            file.records.push(Record { collection, key: key.clone(), capture: capture.clone() });
+            (key, capture)
+        })
+    }
+
+    /// Each time anew: somebody may have taken it away.
+    fn with_open<T>(&self, order: &Order, write: impl FnOnce(&str, &mut File) -> T) -> Result<T, String> {
+        let State { files, open, .. } = &mut *self.state.lock();
+        let name = open.get(&order.collection).ok_or("no batch was begun")?;
+        match files.get_mut(name) {
+            Some(file) => Ok(write(name, file)),
+            None => Err(format!("{name} was deleted while it was being written")),
+        }
     }
 }

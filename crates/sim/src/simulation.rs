@@ -1,6 +1,5 @@
 //! A harvester, and all it needs, in a world of our own.
 
-use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use crate::clock::VirtualClock;
 use crate::ear::Ear;
 use crate::fetch::WebFetcher;
 use crate::harvest::Harvest;
-use crate::shelf::{Recovered, Shelf};
+use crate::shelf::Shelf;
 use crate::web::Web;
 
 #[derive(Clone, Debug)]
@@ -79,7 +78,7 @@ impl Simulation {
         let store = Store::in_memory(settings.seed);
         let clock = Arc::new(VirtualClock::at(settings.start));
         let frontier = frontier(&store, &clock, settings.seed, &settings);
-        let shelf = Arc::new(Shelf::new(settings.seed));
+        let shelf = Arc::new(Shelf::new(settings.seed, store.clone()));
         Simulation { store, clock, frontier, web: Arc::new(Mutex::new(web)), shelf, settings, restarts: 0 }
     }
 
@@ -150,19 +149,17 @@ impl Simulation {
     }
 
     /// The process dies and another takes its place: what was in flight is gone, what was committed is there.
-    pub async fn restart(&mut self) -> Result<Recovered> {
+    pub async fn restart(&mut self) -> Result<()> {
         self.store.crash()?;
+        self.begin_anew().await
+    }
+
+    /// A new process on what the last one left of the store. What it left of the archive is to be put right before anything is written.
+    pub async fn begin_anew(&mut self) -> Result<()> {
         self.restarts += 1;
         let seed = self.settings.seed ^ (self.restarts << 32);
         self.frontier = frontier(&self.store, &self.clock, seed, &self.settings);
-        self.frontier.recover().await?;
-        let mut committed = BTreeMap::new();
-        for file in self.shelf.open_files() {
-            if let Some(end) = self.frontier.archive_file(&file).await?.map(|row| row.end) {
-                committed.insert(file, end);
-            }
-        }
-        self.shelf.recover(&committed).map_err(Error::lasting)
+        self.frontier.recover().await.map(drop)
     }
 }
 

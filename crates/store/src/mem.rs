@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use crate::engine::Found;
 use crate::error::{Error, Result};
 use crate::recent::RecentWrites;
+use crate::stats::Progress;
 use crate::table::KeyRange;
 use crate::txn::{Bytes, Durability, Order, Write, WriteSet};
 
@@ -117,6 +118,16 @@ impl Mem {
         // What came through it is on disk.
         state.unsynced.clear();
         lost
+    }
+
+    /// Nothing committed so far can be taken back by a power cut any more.
+    pub(crate) fn sync(&self) {
+        self.state.lock().unsynced.clear();
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        let state = self.state.lock();
+        Progress { committed: state.seq, durable: state.seq - state.unsynced.len() as u64 }
     }
 
     pub(crate) fn copy(&self) -> StoreCopy {

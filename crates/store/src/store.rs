@@ -112,7 +112,10 @@ impl Store {
     /// Returns once everything committed so far, relaxed commits included, is on disk.
     pub async fn sync(&self) -> Result<()> {
         match &self.engine {
-            Engine::Mem(_) => Ok(()),
+            Engine::Mem(mem) => {
+                mem.sync();
+                Ok(())
+            }
             Engine::Embedded(embedded) => embedded.sync().await,
         }
     }
@@ -123,9 +126,12 @@ impl Store {
     }
 
     /// How far commits have come. What was committed when this is asked is on disk for certain once `durable` has reached what is now
-    /// `committed`. The in-memory engine has no disk to lag behind.
+    /// `committed`.
     pub fn progress(&self) -> Progress {
-        self.stats.progress()
+        match &self.engine {
+            Engine::Mem(mem) => mem.progress(),
+            Engine::Embedded(_) => self.stats.progress(),
+        }
     }
 
     pub fn figures(&self) -> Figures {

@@ -177,12 +177,17 @@ fn a_power_cut_takes_back_the_last_relaxed_commits_and_none_that_was_synced() {
             count_up(&store, &[3, 5]).await;
             let open = store.begin().await.unwrap();
             open.put(*b"late", *b"x").unwrap();
+            let progress = store.progress();
+            assert_eq!(progress.committed - progress.durable, 4, "6 to 9 are relaxed");
             let lost = store.power_cut().unwrap();
             let there = counted(&store).await;
             assert_eq!(there, 10 - u32::try_from(lost).unwrap());
             seen.insert(there);
             assert!(store.commit(&open).await.is_err(), "whoever was at work is dead");
             assert_eq!(store.power_cut().unwrap(), 0, "what came through it is on disk");
+            count_up(&store, &[]).await;
+            store.sync().await.unwrap();
+            assert_eq!((store.power_cut().unwrap(), counted(&store).await), (0, 10), "as is what was synced");
         });
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), [6, 7, 8, 9, 10]);

@@ -1,10 +1,11 @@
 //! The frontier, and the harvester on it, with everything going wrong at once: conflicts, undetermined commits, crashes, lost and late workers,
-//! clock jumps, live changes, deactivation and deletion in mid-harvest. After every step the checkers look at everything.
+//! clock jumps, power cuts, older stores, damaged archives, live changes, deactivation and deletion in mid-harvest. After every step the checkers look at everything.
 //!
 //! `SKURD_SIM_SEED=n` replays one seed; `SKURD_SIM_RUNS=n` runs that many.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
+mod recovery;
 mod reference;
 mod sentry;
 mod storm;

@@ -56,8 +56,11 @@ pub(crate) struct Books {
     pub(crate) committed: u64,
     /// By lease: fetches that are home and not committed yet, since when, and of what.
     pub(crate) home: BTreeMap<u64, (Time, String)>,
-    /// By walk and id: committed attempts.
+    /// By walk and id: committed attempts, and how many of them found something.
     pub(crate) walked: BTreeMap<(String, u64), u32>,
+    pub(crate) found: BTreeMap<(String, u64), u32>,
+    /// By collection, URL and time: answers that came home, each of which may be archived once.
+    pub(crate) brought: BTreeMap<(String, String, Time), u32>,
     /// What is declared changed at that time, before or after what else happened then.
     pub(crate) changed: Option<Time>,
 }
@@ -75,6 +78,8 @@ impl Sentry {
             committed: 0,
             home: BTreeMap::new(),
             walked: BTreeMap::new(),
+            found: BTreeMap::new(),
+            brought: BTreeMap::new(),
             changed: None,
         };
         Sentry { clock, began: Instant::now(), books: Mutex::new(books) }
@@ -187,7 +192,13 @@ impl Fetcher for Watched {
         }
         request.asked_somebody = !asked_nobody(&fetched.0);
         let home = (self.sentry.world_time(), order.url.as_str().to_owned());
-        self.sentry.books(|books| books.home.insert(order.lease, home));
+        self.sentry.books(|books| {
+            books.home.insert(order.lease, home);
+            if let Some(answered) = &fetched.1 {
+                let key = (order.collection.clone(), order.url.as_str().to_owned(), answered.key.time);
+                *books.brought.entry(key).or_default() += 1;
+            }
+        });
         fetched
     }
 }
@@ -201,6 +212,8 @@ impl Witness for Sentry {
         books.committed += u64::from(!asked_nobody(report));
         if let Some(own) = &order.walk {
             *books.walked.entry((own.walk.clone(), own.id)).or_default() += 1;
+            let found = matches!(&report.result, Fetch::Answer(facts) if facts.status == 200);
+            *books.found.entry((own.walk.clone(), own.id)).or_default() += u32::from(found);
         } else if !asked_nobody(report) {
             let answered =
                 matches!(&report.result, Fetch::Answer(facts) if facts.status < 500 && facts.status != 429);

@@ -247,6 +247,19 @@ const STORE: &[Expected] = &[
         check: "",
     },
     Expected {
+        // As somebody leaves it who is killed while he adopts: what is left is still recognised, and not taken for nobody's.
+        name: "an older copy of the store, and one file adopted by now",
+        damage: |case| {
+            fs::remove_dir_all(case.store()).unwrap();
+            copy(&BASE.older, &case.store());
+            let file = case.file(".open");
+            case.good(&["archive", "adopt", file.file_name().unwrap().to_str().unwrap()]);
+        },
+        stops: true,
+        says: "it was cut off, or is an older copy",
+        check: "",
+    },
+    Expected {
         name: "an older copy of the store, and the archive's journal gone",
         damage: |case| {
             fs::remove_dir_all(case.store()).unwrap();

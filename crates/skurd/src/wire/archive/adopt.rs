@@ -30,7 +30,8 @@ const DAMAGED_TOLD_MAX: usize = 20;
 pub(crate) struct Adopter<'a> {
     frontier: &'a Frontier,
     dir: &'a Path,
-    /// The last batch of the archive.
+    /// The last batch the store has. What is read back counts as of that one and not of a later one: so whoever is killed in the middle finds the
+    /// rest as he found it the first time, and a store that knows less than it should goes on to be recognised.
     batch: u64,
 }
 
@@ -169,7 +170,7 @@ pub(crate) async fn adopt(
     let dir = warc_dir(data);
     frontier.describe_files().await?;
     let picture = Picture::take(frontier, &dir).await?;
-    let adopter = Adopter::new(frontier, &dir, picture.last_batch());
+    let adopter = Adopter::new(frontier, &dir, picture.standing.batch);
     for (held, from) in wanted(&picture, names)? {
         let held = match held.stage {
             Stage::Aside if !has_records(&held.path(&dir))? => {

@@ -72,11 +72,6 @@ impl Picture {
         let row = self.rows.get(&held.name).filter(|_| held.stage != Stage::Aside && first == Some(held));
         row.map_or(0, |row| row.end)
     }
-
-    /// The last batch anybody has heard of.
-    pub(super) fn last_batch(&self) -> u64 {
-        self.journal.as_ref().map_or(0, Remembered::number).max(self.standing.batch)
-    }
 }
 
 /// What is wrong with the store, and what can be done about it.

@@ -74,7 +74,7 @@ impl WarcArchive {
                 }
             }
             Deed::TakeIn { from } => {
-                let adopter = Adopter::new(&self.frontier, &self.dir, picture.last_batch());
+                let adopter = Adopter::new(&self.frontier, &self.dir, picture.standing.batch);
                 let adopted = adopter.take_in(held, from, None).await?;
                 recovered.notes.push(taken_in(held, &adopted));
             }
@@ -133,7 +133,7 @@ impl WarcArchive {
                 self.frontier.set_archive_id(id).await?
             }
         };
-        // What was taken in counts as of the last batch anybody has heard of, and is on disk.
+        // What was taken in counts as of the last batch the store had, and is on disk.
         let now = Picture::take(&self.frontier, &self.dir).await?.standing.batch;
         self.frontier.store().sync().await?;
         let journal = Journal::begin(&self.dir, id, now).map_err(explained)?;
