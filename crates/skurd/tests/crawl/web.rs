@@ -28,6 +28,8 @@ pub(crate) struct Ask {
     pub(crate) headers: Vec<(String, String)>,
     /// How often the same was asked for before.
     pub(crate) nth: usize,
+    /// Of all requests to this web: its place in what was seen.
+    pub(crate) number: usize,
 }
 
 impl Ask {
@@ -46,6 +48,8 @@ pub(crate) struct Seen {
     pub(crate) ask: Ask,
     pub(crate) begin: Instant,
     pub(crate) end: Option<Instant>,
+    /// The answer was sent to its last byte.
+    pub(crate) whole: bool,
 }
 
 type Site = dyn Fn(&Ask) -> Reply + Send + Sync;
@@ -118,14 +122,20 @@ impl Shared {
         *times += 1;
         drop(asked);
         let mut seen = self.seen.lock();
-        seen.push(Seen { ask: ask.clone(), begin: Instant::now(), end: None });
+        ask.number = seen.len();
+        seen.push(Seen { ask: ask.clone(), begin: Instant::now(), end: None, whole: false });
         self.more.notify_all();
-        (seen.len() - 1, ask)
+        (ask.number, ask)
     }
 
     fn end(&self, index: usize) {
         let now = Instant::now();
         self.seen.lock()[index].end.get_or_insert(now);
+    }
+
+    fn over(&self, index: usize, played: bool) {
+        self.end(index);
+        self.seen.lock()[index].whole = played;
     }
 }
 
@@ -138,7 +148,7 @@ async fn converse(mut stream: TcpStream, shared: &Shared) {
         let reply = (shared.site)(&ask);
         let close = reply.close;
         let played = play(&mut stream, reply, || shared.end(index)).await;
-        shared.end(index);
+        shared.over(index, played);
         if !played {
             return;
         }
@@ -169,7 +179,7 @@ fn parse(head: &str) -> Option<Ask> {
         .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
         .collect();
-    let mut ask = Ask { host: String::new(), path, headers, nth: 0 };
+    let mut ask = Ask { host: String::new(), path, headers, nth: 0, number: 0 };
     ask.host = ask.header("host")?.split(':').next()?.to_ascii_lowercase();
     Some(ask)
 }
