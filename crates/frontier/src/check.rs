@@ -17,8 +17,8 @@ use crate::desk::stored_url;
 use crate::recount::differences;
 use crate::robots::server_of;
 use crate::schema::{
-    BLACKLIST, BLACKLIST_ENDS, DENIED, GROUP_QUEUE, GROUPS, HOST_QUEUE, HOSTS, Host, LEASES, QUEUE, URLS,
-    UrlState,
+    BLACKLIST, BLACKLIST_ENDS, DENIED, GROUP_QUEUE, GROUPS, HOST_QUEUE, HOSTS, Host, LEASES, QUEUE,
+    SILENT_QUEUE, URLS, UrlState,
 };
 
 /// Something that must not be, in a sentence.
@@ -149,9 +149,12 @@ impl Ledger {
         }
         let mut host_queue: BTreeSet<_> =
             all(tx, &HOST_QUEUE).await?.into_iter().map(|(key, ())| key).collect();
+        let silent = all(tx, &SILENT_QUEUE).await?.into_iter().map(|(key, ())| key);
+        let twice: Vec<_> = silent.filter(|key| !host_queue.insert(key.clone())).collect();
         let mut group_queue: BTreeSet<_> =
             all(tx, &GROUP_QUEUE).await?.into_iter().map(|(key, ())| key).collect();
-        let mut findings = Vec::new();
+        let mut findings: Vec<_> =
+            twice.iter().map(|entry| format!("{entry:?} stands in both lanes of the host queue")).collect();
         for (name, (waiting, earliest)) in &first {
             let Some(host) = self.hosts.get(*name) else {
                 findings.push(format!("{name} has URLs but no row"));

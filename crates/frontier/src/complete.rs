@@ -486,16 +486,25 @@ impl Desk<'_> {
             Fetch::NoAnswer(_) | Fetch::Answer(_) => true,
         };
         let delay = politeness_delay(report.response_time, &politeness, host.crawl_delay, report.retry_after);
+        // A name that does not resolve is no answer either, though nobody was asked.
+        let answer = match report.result {
+            Fetch::DnsFailed => Some(None),
+            _ => asked.then_some(report.answered.then_some(report.response_time)),
+        };
+        if let Some(answer) = answer {
+            host.slots.answered(answer);
+        }
         if asked {
-            host.slots.response_time = report.response_time;
             host.slots.hold(self.now, delay);
         }
         if let Unit::Group(name) = Unit::parse(&order.unit)
             && let Some(mut group) = GROUPS.get(self.tx, (&name,)).await?
-            && asked
+            && let Some(answer) = answer
         {
-            group.slots.response_time = report.response_time;
-            group.slots.hold(self.now, delay);
+            group.slots.answered(answer);
+            if asked {
+                group.slots.hold(self.now, delay);
+            }
             GROUPS.put(self.tx, (&name,), &group)?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Where the host queue begins.
+//! Where the host queue begins, that of each [lane](crate::lane).
 //!
 //! An LSM store keeps a tombstone for every entry popped from the head of a queue, and a scan from the table's start walks over all
 //! of them. So scans start here. The cursor must never lie behind an entry that exists, and a scan does not see the entries of
@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use parking_lot::Mutex;
 use policy::time::Time;
 
+use crate::lane::Lane;
 use crate::memo::{Memo, UrlHash};
 
 /// A key of the host queue. The whole of it: many hosts may stand at the same moment.
@@ -22,7 +23,8 @@ const SCANS_FROM_CURSOR: u32 = 10_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct Cursor {
-    state: Mutex<State>,
+    /// By lane.
+    lanes: [Mutex<State>; 2],
 }
 
 #[derive(Debug, Default)]
@@ -49,16 +51,27 @@ pub(crate) struct Writer<'a> {
 
 impl Cursor {
     pub(crate) fn writer<'a>(&'a self, memo: &'a Memo) -> Writer<'a> {
-        let mut state = self.state.lock();
+        let [live, silent] = &self.lanes;
+        let mut state = live.lock();
         state.writers_ever += 1;
         let number = state.writers_ever;
         state.writers.insert(number, None);
+        silent.lock().writers.insert(number, None);
+        drop(state);
         Writer { cursor: self, number, memo, begun: memo.now(), changed: Mutex::default() }
     }
 
+    fn of(&self, lane: Lane) -> parking_lot::MutexGuard<'_, State> {
+        let [live, silent] = &self.lanes;
+        match lane {
+            Lane::Live => live.lock(),
+            Lane::Silent => silent.lock(),
+        }
+    }
+
     /// A scan begins, at this place. To be called before its snapshot is taken.
-    pub(crate) fn scan(&self) -> Option<Place> {
-        let mut state = self.state.lock();
+    pub(crate) fn scan(&self, lane: Lane) -> Option<Place> {
+        let mut state = self.of(lane);
         state.ended_meanwhile = None;
         state.scans += 1;
         if state.scans >= SCANS_FROM_CURSOR {
@@ -69,8 +82,8 @@ impl Cursor {
     }
 
     /// The scan's transaction was committed, and in what it saw there is nothing before `first`.
-    pub(crate) fn scanned(&self, first: Place) {
-        let mut state = self.state.lock();
+    pub(crate) fn scanned(&self, lane: Lane, first: Place) {
+        let mut state = self.of(lane);
         let unseen = state.writers.values().chain([&state.ended_meanwhile]).flatten().min().cloned();
         state.at = Some(match unseen {
             Some(entry) if entry < first => entry,
@@ -81,9 +94,9 @@ impl Cursor {
 
 impl Writer<'_> {
     /// An entry at this place is part of the transaction.
-    pub(crate) fn entry_at(&self, time: Time, unit: &str) {
+    pub(crate) fn entry_at(&self, lane: Lane, time: Time, unit: &str) {
         let place = (time, unit.to_owned());
-        let mut state = self.cursor.state.lock();
+        let mut state = self.cursor.of(lane);
         state.at = state.at.take().map(|at| at.min(place.clone()));
         let entry = state.writers.entry(self.number).or_default();
         *entry = earlier(entry.take(), Some(place));
@@ -113,10 +126,11 @@ impl Writer<'_> {
 
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
-        let mut state = self.cursor.state.lock();
-        let entry = state.writers.remove(&self.number).flatten();
-        state.ended_meanwhile = earlier(state.ended_meanwhile.take(), entry);
-        drop(state);
+        for lane in Lane::ALL {
+            let mut state = self.cursor.of(lane);
+            let entry = state.writers.remove(&self.number).flatten();
+            state.ended_meanwhile = earlier(state.ended_meanwhile.take(), entry);
+        }
         // Who looked meanwhile may have seen the state before.
         for url in self.changed.get_mut().drain(..) {
             self.memo.changed(url);
@@ -139,21 +153,21 @@ mod tests {
     #[test]
     fn moves_no_further_than_the_entries_a_scan_may_have_missed() {
         let (cursor, memo) = (Cursor::default(), Memo::new());
-        assert_eq!(cursor.scan(), None);
-        cursor.scanned(place(100));
+        assert_eq!(cursor.scan(Lane::Live), None);
+        cursor.scanned(Lane::Live, place(100));
         let before = cursor.writer(&memo);
-        before.entry_at(Time(150), "host");
-        assert_eq!(cursor.scan(), Some(place(100)));
-        cursor.scanned(place(200));
-        assert_eq!(cursor.scan(), Some(place(150)), "not committed when the scan looked");
+        before.entry_at(Lane::Live, Time(150), "host");
+        assert_eq!(cursor.scan(Lane::Live), Some(place(100)));
+        cursor.scanned(Lane::Live, place(200));
+        assert_eq!(cursor.scan(Lane::Live), Some(place(150)), "not committed when the scan looked");
         drop(before);
-        cursor.scanned(place(200));
-        assert_eq!(cursor.scan(), Some(place(150)), "committed while the scan looked");
-        cursor.scanned(place(200));
-        assert_eq!(cursor.scan(), Some(place(200)));
-        cursor.writer(&memo).entry_at(Time(200), "earlier name");
+        cursor.scanned(Lane::Live, place(200));
+        assert_eq!(cursor.scan(Lane::Live), Some(place(150)), "committed while the scan looked");
+        cursor.scanned(Lane::Live, place(200));
+        assert_eq!(cursor.scan(Lane::Live), Some(place(200)));
+        cursor.writer(&memo).entry_at(Lane::Live, Time(200), "earlier name");
         assert_eq!(
-            cursor.scan(),
+            cursor.scan(Lane::Live),
             Some((Time(200), "earlier name".to_owned())),
             "an early entry moves it back at once"
         );
@@ -162,8 +176,8 @@ mod tests {
     #[test]
     fn starts_from_the_beginning_now_and_then() {
         let cursor = Cursor::default();
-        cursor.scan();
-        cursor.scanned(place(100));
-        assert!((0..SCANS_FROM_CURSOR).any(|_| cursor.scan().is_none()));
+        cursor.scan(Lane::Live);
+        cursor.scanned(Lane::Live, place(100));
+        assert!((0..SCANS_FROM_CURSOR).any(|_| cursor.scan(Lane::Live).is_none()));
     }
 }

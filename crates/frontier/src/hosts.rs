@@ -19,7 +19,7 @@ use policy::time::{Span, Time};
 use store::{Order, Result};
 
 use crate::desk::{Arrivals, Desk};
-use crate::schema::{ARRIVALS, GROUP_QUEUE, GROUPS, Group, HOST_QUEUE, HOSTS, Host, QUEUE, Slots};
+use crate::schema::{ARRIVALS, GROUP_QUEUE, GROUPS, Group, HOSTS, Host, QUEUE, Slots};
 
 pub(crate) const STRIPES: u32 = 32;
 /// A scan walks over the tombstones of at most so many turns of a host.
@@ -143,7 +143,7 @@ impl Desk<'_> {
         {
             return self.settle_host(name, host).await;
         }
-        self.place(unit, &mut host.slots, None)?;
+        self.place(unit, &mut host.slots, None).await?;
         HOSTS.put(self.tx, (name,), host)
     }
 
@@ -188,7 +188,7 @@ impl Desk<'_> {
 
     /// A host without URLs, and with nothing to be polite about any more.
     async fn forget(&self, name: &str, host: &mut Host) -> Result<()> {
-        self.place(&Unit::Host(name.to_owned()), &mut host.slots, None)?;
+        self.place(&Unit::Host(name.to_owned()), &mut host.slots, None).await?;
         HOSTS.delete(self.tx, (name,))?;
         match self.leave_group_queue(name, host)? {
             Some(group) => self.settle_group(&group, None).await,
@@ -214,10 +214,10 @@ impl Desk<'_> {
                 None if host.slots.taken.is_empty() => Some(host.slots.next_free.max(host.ready(self.now))),
                 None => None,
             };
-            self.place(&Unit::Host(name.to_owned()), &mut host.slots, at)?;
+            self.place(&Unit::Host(name.to_owned()), &mut host.slots, at).await?;
             return HOSTS.put(self.tx, (name,), host);
         };
-        self.place(&Unit::Host(name.to_owned()), &mut host.slots, None)?;
+        self.place(&Unit::Host(name.to_owned()), &mut host.slots, None).await?;
         host.group = ready.map(|at| (group.clone(), at));
         if let Some(at) = ready {
             GROUP_QUEUE.put(self.tx, (&group, at.0, name), &())?;
@@ -252,7 +252,7 @@ impl Desk<'_> {
         group.head = first.unwrap_or(self.now);
         let politeness = self.catalog().group(name).map(|group| group.politeness.clone()).unwrap_or_default();
         let at = first.filter(|_| group.slots.has_room(&politeness)).map(|at| at.max(group.slots.next_free));
-        self.place(&Unit::Group(name.to_owned()), &mut group.slots, at)?;
+        self.place(&Unit::Group(name.to_owned()), &mut group.slots, at).await?;
         if first.is_none() && group.slots.taken.is_empty() && group.slots.next_free <= self.now {
             GROUPS.delete(self.tx, (name,))
         } else {
@@ -260,18 +260,19 @@ impl Desk<'_> {
         }
     }
 
-    /// Moves a unit to its place in the host queue.
-    fn place(&self, unit: &Unit, slots: &mut Slots, at: Option<Time>) -> Result<()> {
+    /// Moves a unit to its place in the queue of its lane.
+    async fn place(&self, unit: &Unit, slots: &mut Slots, at: Option<Time>) -> Result<()> {
         if slots.queued_at == at {
             return Ok(());
         }
         let unit = unit.to_string();
         if let Some(old) = slots.queued_at {
-            HOST_QUEUE.delete(self.tx, (old.0, &unit))?;
+            self.lane_of(&unit, old).await?.queue().delete(self.tx, (old.0, &unit))?;
         }
         if let Some(at) = at {
-            HOST_QUEUE.put(self.tx, (at.0, &unit), &())?;
-            self.cursor.entry_at(at, &unit);
+            let lane = slots.lane();
+            lane.queue().put(self.tx, (at.0, &unit), &())?;
+            self.cursor.entry_at(lane, at, &unit);
         }
         slots.queued_at = at;
         Ok(())

@@ -7,6 +7,7 @@ use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 use policy::walk;
 
+use crate::lane::Lane;
 use crate::schema::{ArchiveFile, Capture, ErrorKind};
 
 pub trait Clock: Send + Sync {
@@ -64,6 +65,8 @@ pub struct Order {
     pub due: Time,
     /// None: it was never fetched, as far as its record goes back.
     pub last_fetch: Option<Time>,
+    /// Whether its host answered last time.
+    pub lane: Lane,
     /// When its lease ends, unless it is renewed: whoever renews it says so here.
     pub until: Time,
     pub plan: Plan,
@@ -117,6 +120,8 @@ pub struct Report {
     pub at: Time,
     pub result: Fetch,
     pub response_time: Span,
+    /// Whether the host said anything to what it was asked, be it robots.txt.
+    pub answered: bool,
     pub bytes: u64,
     /// From robots.txt, where obeyed.
     pub crawl_delay: Option<Span>,
@@ -208,6 +213,7 @@ impl Report {
     pub fn bare(at: Time, result: Fetch) -> Report {
         Report {
             at,
+            answered: matches!(result, Fetch::Answer(_)),
             result,
             response_time: Span::ZERO,
             bytes: 0,

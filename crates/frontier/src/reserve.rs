@@ -7,6 +7,7 @@
 //!
 //! A reservation that a power cut forgets was never there, and the URL still is: so it does not wait for the disk.
 
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
 use policy::cookies;
@@ -22,8 +23,9 @@ use crate::Frontier;
 use crate::cursor::Place;
 use crate::desk::{Arrivals, Desk, stored_url};
 use crate::hosts::Unit;
+use crate::lane::{Lane, Room};
 use crate::ports::Order;
-use crate::schema::{COOKIES, GROUP_QUEUE, GROUPS, HOST_QUEUE, Host, LEASES, QUEUE, Slot, UrlState};
+use crate::schema::{COOKIES, GROUP_QUEUE, GROUPS, Host, LEASES, QUEUE, Slot, UrlState};
 use crate::size::ROOM_BYTES_MIN;
 use crate::walks::Granted;
 
@@ -50,40 +52,76 @@ pub struct Reserved {
     pub next: Option<Time>,
 }
 
+/// The units of a lane that are looked at.
+struct Line {
+    lane: Lane,
+    units: VecDeque<Place>,
+    /// The first of them had their turn.
+    moved: bool,
+}
+
+impl Line {
+    /// When to look at it again: when the first is due that had no turn, or now, if more may stand behind those that had.
+    fn next(&self, now: Time) -> Option<Time> {
+        match self.units.front() {
+            Some((at, _)) => Some(now.max(*at)),
+            None => self.moved.then_some(now),
+        }
+    }
+}
+
+/// The earliest of those that are due and have room in their lanes.
+fn whose_turn(lines: &mut [Line], room: Room, now: Time) -> Option<(Lane, Place)> {
+    let is_due = |line: &Line| line.units.front().is_some_and(|(at, _)| *at <= now);
+    let open = lines.iter_mut().filter(|line| is_due(line) && room.of_lane(line.lane) > 0);
+    let line = open.min_by(|a, b| a.units.front().cmp(&b.units.front()))?;
+    line.moved = true;
+    Some((line.lane, line.units.pop_front()?))
+}
+
 impl Frontier {
     /// Up to `wanted` orders whose time has come.
     pub async fn reserve(&self, wanted: usize) -> Result<Reserved> {
+        self.reserve_in(Room::of(wanted)).await
+    }
+
+    /// As many orders whose time has come as there is room for.
+    pub async fn reserve_in(&self, room: Room) -> Result<Reserved> {
         if self.held_back.load(Ordering::Relaxed) {
             return Ok(Reserved { orders: Vec::new(), next: Some(self.now().plus(HELD_BACK)) });
         }
         let _one_at_a_time = self.reserving.lock().await;
-        let planned = &self.plan_walks(wanted).await?;
-        let from = &self.cursor.scan();
+        let planned = &self.plan_walks(room.total).await?;
+        let lanes = Lane::ALL.into_iter().filter(|lane| room.of_lane(*lane) > 0);
+        let from = &lanes.map(|lane| (lane, self.cursor.scan(lane))).collect::<Vec<_>>();
         let writer = &self.writer();
         let reserve = self.store.transact_idempotent(|tx| async move {
             tx.set_durability(Durability::Relaxed);
             // New numbers for every run: one that was committed without our hearing of it keeps its own until they run out.
-            let leases: Vec<u64> = (0..wanted).map(|_| self.draw()).collect();
+            let leases: Vec<u64> = (0..room.total).map(|_| self.draw()).collect();
             let desk = self.desk(&tx, writer, self.draw()).await?;
             self.pauses.catch_up(&tx).await?;
             if self.pauses.everything() {
-                let begins = from.clone().unwrap_or((Time(i64::MIN), String::new()));
-                return Ok((Granted::none(planned), Reserved { orders: Vec::new(), next: None }, begins));
+                let none = Reserved { orders: Vec::new(), next: None };
+                return Ok((Granted::none(planned), none, Vec::new()));
             }
-            let granted = desk.reserve_walks(planned, &leases).await?;
-            let (reserved, first) =
-                desk.reserve_units(&leases[granted.orders.len()..], from.as_ref()).await?;
+            let mut room = room;
+            let granted = desk.reserve_walks(planned, &leases, &mut room).await?;
+            let (reserved, begins) =
+                desk.reserve_units(&leases[granted.orders.len()..], from, &mut room).await?;
             desk.close().await?;
-            Ok((granted, reserved, first))
+            Ok((granted, reserved, begins))
         });
-        let (granted, mut reserved, first) = match reserve.await {
+        let (granted, mut reserved, begins) = match reserve.await {
             Ok(reserved) => reserved,
             Err(error) => {
                 self.walks.forget();
                 return Err(error);
             }
         };
-        self.cursor.scanned(first);
+        for (lane, first) in begins {
+            self.cursor.scanned(lane, first);
+        }
         let next = self.walks.granted(planned, &granted);
         reserved.next = reserved.next.into_iter().chain(next).min();
         reserved.orders.splice(0..0, granted.orders);
@@ -92,37 +130,61 @@ impl Frontier {
 }
 
 impl Desk<'_> {
-    /// Also returns where the host queue begins.
-    async fn reserve_units(&self, leases: &[u64], from: Option<&Place>) -> Result<(Reserved, Place)> {
-        let range = match from {
-            Some((at, unit)) => HOST_QUEUE.range_from((), (at.0, unit.as_str())),
-            None => HOST_QUEUE.range(()),
-        };
-        let page =
-            HOST_QUEUE.scan(self.tx, &range, leases.len() + IDLE_UNITS_MAX, ScanOrder::Forward).await?;
-        let begins = match page.rows.first() {
-            Some(((at, unit), ())) => (Time(*at), unit.clone()),
-            None => (self.now, String::new()),
-        };
-        let mut orders = Vec::new();
-        let mut next = None;
-        for ((at, unit), ()) in page.rows {
-            // What is left comes with the next: evaluating may write a lot, too.
-            let full = orders.len() == leases.len() || self.tx.room() < ROOM_BYTES_MIN;
-            if Time(at) > self.now || full {
-                next = Some(Time(at).max(self.now));
-                break;
-            }
-            // A unit that was only put back stands at a time of its own choice: it is seen when that comes.
-            let given = self.reserve_unit(&Unit::parse(&unit), Time(at), &leases[orders.len()..]).await?;
-            orders.extend(given);
-            next = Some(self.now);
+    /// Those whose turn it is, of both lanes, the earliest first. Also returns where the queues begin.
+    async fn reserve_units(
+        &self,
+        leases: &[u64],
+        from: &[(Lane, Option<Place>)],
+        room: &mut Room,
+    ) -> Result<(Reserved, Vec<(Lane, Place)>)> {
+        let mut begins = Vec::new();
+        let mut lines = Vec::new();
+        for (lane, from) in from {
+            let units = self.standing(*lane, from.as_ref(), room.of_lane(*lane) + IDLE_UNITS_MAX).await?;
+            begins.push((*lane, units.front().cloned().unwrap_or((self.now, String::new()))));
+            lines.push(Line { lane: *lane, units, moved: false });
         }
+        let mut orders: Vec<Order> = Vec::new();
+        // What is left comes with the next: evaluating may write a lot, too.
+        while self.tx.room() >= ROOM_BYTES_MIN
+            && let Some((lane, (at, unit))) = whose_turn(&mut lines, *room, self.now)
+        {
+            // A unit that was only put back stands at a time of its own choice: it is seen when that comes.
+            let leases = leases.iter().skip(orders.len()).take(room.of_lane(lane));
+            let leases: Vec<u64> = leases.copied().collect();
+            let given = self.reserve_unit(&Unit::parse(&unit), at, lane, &leases).await?;
+            room.take(lane, given.len());
+            orders.extend(given);
+        }
+        // Whose lane is full is looked for when there is room again.
+        let open = lines.iter().filter(|line| room.total == 0 || room.of_lane(line.lane) > 0);
+        let next = open.filter_map(|line| line.next(self.now)).min();
         Ok((Reserved { orders, next }, begins))
     }
 
+    /// The first units that stand in a lane: all that are due, up to so many, and the next of the others.
+    async fn standing(&self, lane: Lane, from: Option<&Place>, max: usize) -> Result<VecDeque<Place>> {
+        let queue = lane.queue();
+        let mut rest = Some(match from {
+            Some((at, unit)) => queue.range_from((), (at.0, unit.as_str())),
+            None => queue.range(()),
+        });
+        let mut found: VecDeque<Place> = VecDeque::new();
+        while let Some(range) = rest.take()
+            && found.len() < max
+            && found.back().is_none_or(|(at, _)| *at <= self.now)
+        {
+            // Most often few are due, however many there may be.
+            let limit = (max - found.len()).min(IDLE_UNITS_MAX.max(found.len()));
+            let page = queue.scan(self.tx, &range, limit, ScanOrder::Forward).await?;
+            rest = page.rest;
+            found.extend(page.rows.into_iter().map(|((at, unit), ())| (Time(at), unit)));
+        }
+        Ok(found)
+    }
+
     /// Orders of one unit: one, or as many as it may be asked at once where that needs no pause in between.
-    async fn reserve_unit(&self, unit: &Unit, at: Time, leases: &[u64]) -> Result<Vec<Order>> {
+    async fn reserve_unit(&self, unit: &Unit, at: Time, lane: Lane, leases: &[u64]) -> Result<Vec<Order>> {
         let host = match unit {
             Unit::Host(host) => Some(host.clone()),
             Unit::Group(group) => self.first_member(group).await?,
@@ -155,7 +217,9 @@ impl Desk<'_> {
         }
         let mut orders = Vec::with_capacity(picked.len());
         for (picked, lease) in picked.into_iter().zip(leases) {
-            orders.push(self.take_slot(unit, &name, &mut host, picked, *lease).await?);
+            let mut order = self.take_slot(unit, &name, &mut host, picked, *lease).await?;
+            order.lane = lane;
+            orders.push(order);
         }
         self.settle_taken(unit, &name, &mut host).await?;
         Ok(orders)
@@ -308,6 +372,7 @@ impl Desk<'_> {
             seed: record.seed,
             due: record.due,
             last_fetch: record.last.map(|last| last.at),
+            lane: host.slots.lane(),
             until,
             plan,
             position: record.position,

@@ -5,7 +5,7 @@
 //! | `URLS` | collection, url | what is known of the URL: its record while queued or blacklisted, its run when done |
 //! | `QUEUE` | host, due, collection, url | – (the record is in `URLS`, so that a link costs one look-up and a move two small rows) |
 //! | `HOSTS` | host | slots, politeness, where its queue begins |
-//! | `HOST_QUEUE` | due, unit | – (a unit is a host, or a group; group names are no domain names) |
+//! | `HOST_QUEUE`, `SILENT_QUEUE` | due, unit | – (a unit is a host, or a group; group names are no domain names): see [`crate::lane`] |
 //! | `GROUPS` | group | slots, politeness |
 //! | `GROUP_QUEUE` | group, due, host | – |
 //! | `ARRIVALS` | host, stripe | never written, only locked: see [`crate::hosts`] |
@@ -41,6 +41,7 @@ pub const URLS: Table<(String, String), UrlState> =
 pub const QUEUE: Table<(String, i64, String, String), ()> = Table::new(0x11, "queue");
 pub const HOSTS: Table<(String,), Host> = Table::new(0x12, "hosts").version(2, &[(1, format1::host)]);
 pub const HOST_QUEUE: Table<(i64, String), ()> = Table::new(0x13, "host queue");
+pub const SILENT_QUEUE: Table<(i64, String), ()> = Table::new(0x37, "silent host queue");
 pub const GROUPS: Table<(String,), Group> = Table::new(0x14, "groups").version(2, &[(1, format1::group)]);
 pub const GROUP_QUEUE: Table<(String, i64, String), ()> = Table::new(0x15, "group queue");
 pub const ARRIVALS: Table<(String, u32), ()> = Table::new(0x16, "arrivals");
@@ -93,6 +94,7 @@ pub const TABLES: &[(u8, &str, u8)] = &[
     QUEUE.facts(),
     HOSTS.facts(),
     HOST_QUEUE.facts(),
+    SILENT_QUEUE.facts(),
     GROUPS.facts(),
     GROUP_QUEUE.facts(),
     ARRIVALS.facts(),
@@ -149,9 +151,9 @@ pub struct Slots {
     pub taken: Vec<Slot>,
     /// No request before this.
     pub next_free: Time,
-    /// Where the unit stands in the host queue, if it does.
+    /// Where the unit stands in the queue of its lane, if it does.
     pub queued_at: Option<Time>,
-    /// Of the last answer.
+    /// Of the last answer; none if the last request brought none.
     pub response_time: Span,
 }
 

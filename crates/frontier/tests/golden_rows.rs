@@ -290,6 +290,7 @@ fn samples() -> Vec<Sample> {
         Sample::of(&QUEUE, &()),
         Sample::of(&HOSTS, &host()),
         Sample::of(&HOST_QUEUE, &()),
+        Sample::of(&SILENT_QUEUE, &()),
         Sample::of(&GROUPS, &Group { slots: slots(), head: Time(1_000_018) }),
         Sample::of(&GROUP_QUEUE, &()),
         Sample::of(&ARRIVALS, &()),

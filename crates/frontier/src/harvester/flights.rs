@@ -15,8 +15,12 @@ use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 use tokio::time::Instant;
 
 use crate::Frontier;
+use crate::lane::Lane;
 use crate::ports::{Fetch, Fetcher, Order, Report};
 use crate::schema::ErrorKind;
+
+/// Whoever has not come home after this time is waiting, and no longer at work: a host that answered may fall silent too.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Leases renewed in one transaction.
 const RENEW_MAX: usize = 32;
@@ -49,6 +53,7 @@ pub(super) struct Flights<E> {
 
 struct Flight {
     order: Order,
+    begun: Instant,
     renew_at: Instant,
     /// None once it was given up.
     limit: Option<Instant>,
@@ -85,8 +90,15 @@ impl<E: Send + 'static> Flights<E> {
         let own = order.clone();
         let task = self.tasks.spawn(async move { fetcher.fetch(&own).await });
         self.until = self.until.min(order.until);
-        self.look_at = Some(self.look_at.map_or(renew_at, |at| at.min(renew_at)).min(limit));
-        self.about.insert(task.id(), Flight { order, renew_at, limit: Some(limit), task });
+        let look_at = renew_at.min(limit).min(begun + PATIENCE);
+        self.look_at = Some(self.look_at.map_or(look_at, |at| at.min(look_at)));
+        self.about.insert(task.id(), Flight { order, begun, renew_at, limit: Some(limit), task });
+    }
+
+    /// How many wait for a host that has not answered.
+    pub(super) fn waiting(&self) -> usize {
+        let now = Instant::now();
+        self.about.values().filter(|flight| flight.waits(now)).count()
     }
 
     /// The next that comes home.
@@ -151,13 +163,23 @@ impl<E: Send + 'static> Flights<E> {
             }
         }
         let flying = || self.about.values().filter(|flight| flight.limit.is_some());
-        self.look_at = flying().flat_map(|flight| [Some(flight.renew_at), flight.limit]).flatten().min();
+        let times = |flight: &Flight| {
+            let waits_from = (!flight.waits(now)).then_some(flight.begun + PATIENCE);
+            [Some(flight.renew_at), flight.limit, waits_from]
+        };
+        self.look_at = flying().flat_map(times).flatten().min();
         self.until = flying()
             .map(|flight| flight.order.until)
             .filter(|until| *until > clock)
             .min()
             .unwrap_or(Time(i64::MAX));
         Ok(())
+    }
+}
+
+impl Flight {
+    fn waits(&self, now: Instant) -> bool {
+        self.order.lane == Lane::Silent || now >= self.begun + PATIENCE
     }
 }
 

@@ -5,6 +5,10 @@
 //! are free. So nobody fights for the head of the host queue or for the row of a host that answers on several connections; a slow disk makes
 //! the turns larger, and fetching waits for it; and what is archived but not committed is always the last thing in its file.
 //!
+//! Waiting is no work: whoever asks a host that has not answered yet, or not the last time, does so beside the workers, in a [lane](crate::lane) of
+//! its own that is bounded too; and a fetch that takes long moves over to that lane, as far as there is room. So hosts that
+//! answer keep the workers, however many do not (A15).
+//!
 //! Whatever happens at the same moment happens in one order (stop, what was fetched, time), so that on paused time the same
 //! orders and answers give the same run: the simulator drives this very loop.
 //!
@@ -24,6 +28,7 @@ use tokio::time::Instant;
 
 use crate::Frontier;
 use crate::complete::Summary;
+use crate::lane::Room;
 use crate::ports::{Archive, CaptureKey, Fetcher, Order, Report};
 use crate::schema::Capture;
 use flights::Flights;
@@ -37,6 +42,15 @@ const STOP_WITHIN: Duration = Duration::from_secs(10);
 /// Harvests committed together.
 const BATCH_MAX: usize = 128;
 
+/// Hosts that are waited for, beside the workers, for each of them and in all: each is a task and a socket or two, and no more.
+const WAITING_PER_WORKER: usize = 8;
+const WAITING_MAX: usize = 1024;
+
+/// How many may wait for hosts that have not answered, beside so many workers.
+pub fn waiting_max(workers: usize) -> usize {
+    workers.saturating_mul(WAITING_PER_WORKER).min(WAITING_MAX)
+}
+
 /// Drives a frontier with a fetcher and an archive.
 #[derive(Debug)]
 pub struct Harvester<F, A, W> {
@@ -45,7 +59,7 @@ pub struct Harvester<F, A, W> {
     pub archive: Arc<A>,
     /// Hears of every harvest that was committed.
     pub witness: Arc<W>,
-    /// Fetches at the same time.
+    /// Fetches at the same time, of hosts that answer.
     pub workers: usize,
     /// The longest sleep while nothing is due.
     pub idle_max: Span,
@@ -126,10 +140,10 @@ where
                 self.sweep(&mut swept).await?;
             }
             let unsettled = !stopping && self.frontier.settle_clock().await?;
-            let free = if stopping { 0 } else { self.free(&flights, &tally) };
+            let room = if stopping { Room::of(0) } else { self.room(&flights, &tally) };
             let mut next = None;
-            if free > 0 {
-                let reserved = self.frontier.reserve(free).await?;
+            if room.is_some() {
+                let reserved = self.frontier.reserve_in(room).await?;
                 next = reserved.next;
                 let now = self.frontier.now();
                 for order in reserved.orders {
@@ -142,14 +156,14 @@ where
             }
             let now = self.frontier.now();
             let idle = next.map_or(self.idle_max, |next| next.since(now));
-            if free > 0 && idle == Span::ZERO && self.free(&flights, &tally) > 0 {
+            if room.is_some() && idle == Span::ZERO && self.room(&flights, &tally).is_some() {
                 tokio::task::yield_now().await;
                 continue;
             }
             let idle = if unsettled { Span::ZERO } else { idle.min(self.idle_max) };
             let idle = Duration::from_millis(idle.0.max(1));
-            let wake = (free > 0 || stopping || unsettled).then(|| Instant::now() + idle);
-            let ends = self.frontier.next_end().filter(|_| free > 0);
+            let wake = (room.is_some() || stopping || unsettled).then(|| Instant::now() + idle);
+            let ends = self.frontier.next_end().filter(|_| room.is_some());
             let ends = ends.map(|end| Instant::now() + wait(end.since(now)));
             let wake = wake.into_iter().chain(flights.look_at()).chain(ends).min();
             let sleep = tokio::time::sleep_until(wake.unwrap_or_else(Instant::now));
@@ -174,14 +188,18 @@ where
         Ok(())
     }
 
-    /// Workers that may start something.
-    fn free(&self, flights: &Flights<F::Exchange>, tally: &Tally) -> usize {
-        // Who rests between two requests holds nobody (A15).
-        let busy = flights.len().saturating_sub(self.frontier.resting());
-        let free = self.workers.saturating_sub(busy);
-        let Some(max) = self.end.max_harvests else { return free };
-        let left = max.saturating_sub(tally.harvests + flights.len() as u64);
-        free.min(usize::try_from(left).unwrap_or(usize::MAX))
+    /// Who may start something. Who rests between two requests holds nobody either (A15); after a while it counts among those that wait.
+    fn room(&self, flights: &Flights<F::Exchange>, tally: &Tally) -> Room {
+        let (all, waiting, waiting_max) = (flights.len(), flights.waiting(), waiting_max(self.workers));
+        let aside = waiting.min(waiting_max).max(self.frontier.resting());
+        let live = self.workers.saturating_sub(all.saturating_sub(aside));
+        let silent = waiting_max.saturating_sub(waiting);
+        let left = match self.end.max_harvests {
+            Some(max) => max.saturating_sub(tally.harvests + all as u64),
+            None => u64::MAX,
+        };
+        let total = live.saturating_add(silent).min(usize::try_from(left).unwrap_or(usize::MAX));
+        Room { live, silent, total }
     }
 
     async fn is_over(&self, tally: &Tally) -> Result<bool> {

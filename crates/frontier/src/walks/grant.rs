@@ -16,6 +16,7 @@ use store::Result;
 use super::{Planned, Plans, Walks};
 use crate::desk::Desk;
 use crate::hosts::Unit;
+use crate::lane::{Lane, Room};
 use crate::ports::{Order, WalkOrder};
 use crate::reserve::Picked;
 use crate::schema::{GROUPS, HOSTS, Host};
@@ -56,7 +57,12 @@ struct Open {
 
 impl Desk<'_> {
     /// One order for each plan that finds a slot.
-    pub(crate) async fn reserve_walks(&self, plans: &Plans, leases: &[u64]) -> Result<Granted> {
+    pub(crate) async fn reserve_walks(
+        &self,
+        plans: &Plans,
+        leases: &[u64],
+        room: &mut Room,
+    ) -> Result<Granted> {
         let mut granted = Granted::default();
         let mut open: BTreeMap<&str, Open> = BTreeMap::new();
         let mut stuck = BTreeSet::new();
@@ -74,13 +80,19 @@ impl Desk<'_> {
                 std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
                 std::collections::btree_map::Entry::Vacant(entry) => entry.insert(self.open(name).await?),
             };
-            match self.refusal(host, planned).await? {
-                Some(refusal) => {
-                    stuck.insert(planned.round);
-                    granted.refused.insert(at, refusal);
-                }
-                None => granted.orders.push(self.grant(host, planned, *lease).await?),
+            let lane = self.lane(host).await?;
+            let refusal = match room.of_lane(lane) {
+                0 => Some(Refusal::Busy(None)),
+                _ => self.refusal(host, planned).await?,
+            };
+            if let Some(refusal) = refusal {
+                stuck.insert(planned.round);
+                granted.refused.insert(at, refusal);
+                continue;
             }
+            let order = self.grant(host, planned, *lease).await?;
+            room.take(lane, 1);
+            granted.orders.push(Order { lane, ..order });
         }
         for (name, Open { unit, mut host, changed, .. }) in open {
             if changed {
@@ -109,6 +121,13 @@ impl Desk<'_> {
             false => usize::MAX,
         };
         Ok(Open { unit, host, share, changed: false })
+    }
+
+    async fn lane(&self, open: &Open) -> Result<Lane> {
+        Ok(match &open.unit {
+            Unit::Host(_) => open.host.slots.lane(),
+            Unit::Group(name) => GROUPS.get(self.tx, (name,)).await?.unwrap_or_default().slots.lane(),
+        })
     }
 
     async fn refusal(&self, open: &Open, planned: &Planned) -> Result<Option<Refusal>> {

@@ -33,6 +33,9 @@ pub const ROBOTS_BYTES_MAX: usize = 500 << 10;
 /// The longest crawl-delay that is obeyed; who asks for more gets this.
 pub const CRAWL_DELAY_MAX: Span = Span::minutes(5);
 
+/// Sitemaps taken from one file: each is looked at for every URL of its server.
+pub const SITEMAPS_MAX: usize = 1000;
+
 /// As much of a rule's line as is told.
 const LINE_BYTES_SHOWN_MAX: usize = 200;
 
@@ -174,7 +177,7 @@ impl Groups {
                     groups.delay(&run, delay.map(|delay| delay.min(CRAWL_DELAY_MAX)));
                 }
                 Line::Sitemap(url) => {
-                    if seen.insert(url) {
+                    if groups.sitemaps.len() < SITEMAPS_MAX && seen.insert(url) {
                         groups.sitemaps.push(String::from_utf8_lossy(url).into_owned());
                     }
                 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use policy::robots::{
-    Answer, COPY_HOLDS, CRAWL_DELAY_MAX, RETRY, ROBOTS_BYTES_MAX, Robots, Says, Standing, Verdict,
+    Answer, COPY_HOLDS, CRAWL_DELAY_MAX, RETRY, ROBOTS_BYTES_MAX, Robots, SITEMAPS_MAX, Says, Standing,
+    Verdict,
 };
 use policy::time::{Span, Time};
 use proptest::prelude::*;
@@ -180,6 +181,14 @@ fn a3_crawl_delay_and_sitemaps() {
     assert_eq!(CRAWL_DELAY_MAX, Span(300_000));
     let text = "Sitemap: https://a.no/1\nUser-agent: x\nsitemap:/2\nDisallow: /\nSITEMAP : https://a.no/1\nSitemap:\n";
     assert_eq!(Robots::parse(text.as_bytes(), "skurd").sitemaps(), ["https://a.no/1", "/2"]);
+}
+
+#[test]
+fn a11_sitemaps_are_bounded() {
+    let text: String = (0..40_000).map(|n| format!("Sitemap: {n}\n")).collect();
+    let robots = Robots::parse(text.as_bytes(), "skurd");
+    let first: Vec<String> = (0..SITEMAPS_MAX).map(|n| n.to_string()).collect();
+    assert_eq!(robots.sitemaps(), first);
 }
 
 /// Files of crawler-commons, where they are at hand; what is expected was read out of them by eye and RFC 9309, but that a crawl-delay

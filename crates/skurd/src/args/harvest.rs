@@ -26,7 +26,7 @@ pub(crate) struct HarvestArgs {
     /// Requests to a host at the same time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) parallel: Option<u32>,
-    /// Requests in all at the same time
+    /// Requests at the same time, to hosts that answer; beside them, eight times as many hosts that have not answered yet are waited for
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) workers: u16,
     /// Whether robots.txt is obeyed, for all profiles

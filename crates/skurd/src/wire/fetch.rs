@@ -130,6 +130,7 @@ impl WireFetcher {
             None => Report::bare(SystemClock.now(), Fetch::RobotsRead),
         };
         report.response_time = reading.took.unwrap_or(Span::ZERO);
+        report.answered = reading.took.is_some() && reading.exchange.is_some();
         (report, packed.map(|packed| Haul::Groups(vec![packed])))
     }
 

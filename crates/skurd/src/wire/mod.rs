@@ -1,9 +1,10 @@
 //! The frontier's ports over `net`: an order becomes a request, an answer becomes a report and records of the archive.
 //!
 //! The way of an order: [`robots`] says whether it may be fetched (and is fetched itself for that, when it is due) → [`fetch`] sends the
-//! request with the collection's cookies and headers → [`again`] asks whether all that still holds, now that the answer is there → it is read for links, and [`pack`]ed for the archive, both in the task of
-//! the order → [`archive`] appends what many orders brought, with one sync for all. Memory is bounded by the number of workers: an
-//! answer that is large lives in a file from its first megabyte on.
+//! request with the collection's cookies and headers → [`again`] asks whether all that still holds, now that the answer is there → it is
+//! read for links, and [`pack`]ed for the archive, both in the task of the order → [`archive`] appends what many orders brought, with one
+//! sync for all. Memory is bounded by the number of workers, and of hosts that are waited for beside them: an answer that is large lives in
+//! a file from its first quarter of a megabyte on.
 
 mod again;
 pub(crate) mod archive;
@@ -26,6 +27,7 @@ use net::http::{Client, Guard, PoolLimits, Setup};
 use net::tls::Certificates;
 use net::warc::Compression;
 use policy::model::BadCertificates;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 pub(crate) use archive::WarcArchive;
 pub(crate) use fetch::WireFetcher;
@@ -34,7 +36,7 @@ pub(crate) use identity::Identity;
 use crate::clock::SystemClock;
 
 /// Answers and records beyond this are kept in files until they are archived.
-const MEMORY_BYTES_MAX: usize = 1 << 20;
+const MEMORY_BYTES_MAX: usize = 256 << 10;
 
 /// How the wire is set up.
 #[derive(Clone, Debug)]
@@ -47,6 +49,20 @@ pub(crate) struct WireSettings {
     /// None: nothing is archived.
     pub(crate) compression: Option<Compression>,
     pub(crate) workers: usize,
+}
+
+/// Each host that is waited for has a socket, or two while its name is looked up: more than a process may open unless it asks for
+/// more. Where it may not have them, requests fail as if the hosts had refused them.
+const SOCKETS_MAX: u64 = 65_536;
+
+/// Lets this process open as many sockets as it is allowed to.
+fn allow_sockets() {
+    let now = getrlimit(Resource::Nofile);
+    let wanted = now.maximum.map_or(SOCKETS_MAX, |most| most.min(SOCKETS_MAX));
+    if now.current.is_some_and(|current| current < wanted) {
+        // Without, it is as it was.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..now });
+    }
 }
 
 /// Where the archive of a data directory is.
@@ -72,6 +88,7 @@ fn open_with(
     frontier: &Arc<Frontier>,
     resolver: Resolver,
 ) -> Result<(Arc<WireFetcher>, Arc<WarcArchive>)> {
+    allow_sockets();
     let spill_dir = spill_dir(&settings.dir);
     net::warc::private_dir(&spill_dir)
         .with_context(|| format!("cannot make the directory {}", spill_dir.display()))?;

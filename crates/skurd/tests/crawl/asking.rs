@@ -138,3 +138,28 @@ seeds: [{url: 'http://a.test/', profiles: [pb, pc, pd]}]
     assert_eq!(world.web.times("http://a.test/only-in-map"), 3);
     world.check();
 }
+
+/// Hosts that take connections and never say a word are waited for beside those that answer, as many as may be at a time.
+#[test]
+fn a15_silent_hosts_take_nothing_from_those_that_answer() {
+    const PAGES: usize = 41;
+    // Workers, hosts that are silent, the one that is not, and how many of the silent ones are waited for.
+    for (workers, silent, live, waited_for) in [("64", 200, "z.test", 200), ("4", 100, "a.test", 32)] {
+        let world = World::new(move |ask| match ask.path.as_str() {
+            _ if ask.host != live => Reply::html("").after(Duration::from_secs(600)),
+            "/0" => Reply::html((1..PAGES).map(|n| format!("<a href='/{n}'>{n}</a>")).collect::<String>()),
+            _ => page(ask),
+        });
+        let mut seeds: Vec<String> = (0..silent).map(|n| format!("http://m{n:03}.test/")).collect();
+        seeds.push(format!("http://{live}/0"));
+        let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+        let run = world.start(&[&seeds[..], &["--delay", "10ms", "--workers", workers]].concat());
+        world.web.wait_for(1 + PAGES + waited_for);
+        let seen = world.web.seen();
+        let (live, silent): (Vec<_>, Vec<_>) = seen.iter().partition(|seen| seen.ask.host == live);
+        assert_eq!(live.len(), 1 + PAGES, "robots.txt and all pages");
+        assert_eq!(silent.len(), waited_for);
+        assert!(silent.iter().all(|seen| seen.end.is_none()), "nobody had to give up on one for that");
+        run.kill();
+    }
+}
