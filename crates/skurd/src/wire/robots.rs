@@ -39,6 +39,8 @@ const WIRE_BYTES_MAX: u64 = 1 << 20;
 const TIME_MAX: Span = Span::minutes(5);
 /// When to look again while another order is reading it.
 const LOOK_AGAIN: Span = Span::seconds(1);
+/// How long what was read waits for its first use: longer than any delay.
+const UNUSED_MAX: Span = Span::hours(1);
 /// Hosts that others wait for, at a time.
 const AWAITED_MAX: usize = 10_000;
 /// Names under which robots.txt is read: there are as many as people declare, and beyond these each is read for itself.
@@ -189,7 +191,14 @@ impl RobotsCache {
                 .await
                 .map_err(|error| Failure::Local(error.to_string()))?;
         }
-        Ok(Asked::Read(reading, self.ruling(&key, asker, url)))
+        let ruling = self.ruling(&key, asker, url);
+        // Who is denied has made use of it: it does not come back for it.
+        if ruling.as_ref().is_some_and(|ruling| !ruling.allowed)
+            && let Some(server) = self.servers.lock().get_mut(&key)
+        {
+            server.used = true;
+        }
+        Ok(Asked::Read(reading, ruling))
     }
 
     /// What is known of a URL without asking anybody; none where it is to be read first.
@@ -215,7 +224,13 @@ impl RobotsCache {
             make_room(&mut servers);
         }
         let server = servers.entry(key.clone()).or_default();
-        let fresh = |known: &&Known| !known.standing.is_due(asker.now, asker.cache);
+        // What was read for somebody is good for that one, however short it is cached: the delay of the host comes in between.
+        let unused = !server.used;
+        let fresh = |known: &&Known| {
+            let read = known.standing.read;
+            let is_for_this = unused && read <= asker.now && asker.now < read.plus(UNUSED_MAX);
+            is_for_this || !known.standing.is_due(asker.now, asker.cache)
+        };
         if let Some(known) = server.known.as_ref().filter(fresh) {
             server.used = true;
             return Begun::Known(known.ruling(url, !server.told.contains(asker.collection), asker.cache));
