@@ -12,7 +12,7 @@
 use std::fmt;
 use std::io::{self, Cursor, ErrorKind, Read};
 
-use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use crate::inflate::{Inflated, Wrapping};
 
 /// Codings taken off in a row; who uses more means harm.
 pub const CODINGS_MAX: usize = 3;
@@ -98,7 +98,7 @@ impl<'a> Decoded<'a> {
         if head.len() < 2 || !Coding::Gzip.begins(&head) {
             return self;
         }
-        let source = Box::new(MultiGzDecoder::new(self.source));
+        let source = Box::new(Inflated::new(self.source, Wrapping::Gzip));
         Decoded {
             source: Box::new(Bounded { source, left: max_bytes, max: max_bytes }),
             problem: self.problem,
@@ -185,9 +185,9 @@ impl Coding {
 
     fn decoder<'a>(self, source: Source<'a>, head: &[u8]) -> io::Result<Source<'a>> {
         Ok(match self {
-            Coding::Gzip => Box::new(MultiGzDecoder::new(source)),
-            Coding::Deflate if has_zlib_header(head) => Box::new(ZlibDecoder::new(source)),
-            Coding::Deflate => Box::new(DeflateDecoder::new(source)),
+            Coding::Gzip => Box::new(Inflated::new(source, Wrapping::Gzip)),
+            Coding::Deflate if has_zlib_header(head) => Box::new(Inflated::new(source, Wrapping::Zlib)),
+            Coding::Deflate => Box::new(Inflated::new(source, Wrapping::Bare)),
             Coding::Brotli => Box::new(Brotli {
                 inner: brotli_decompressor::Decompressor::new(Ended::new(source), BROTLI_BUFFER_BYTES),
             }),

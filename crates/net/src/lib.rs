@@ -12,6 +12,7 @@ pub mod dns;
 pub mod exchange;
 pub mod extract;
 pub mod http;
+mod inflate;
 pub mod surt;
 pub mod tls;
 pub mod warc;

@@ -42,6 +42,7 @@ pub use chunked::Dechunk;
 pub use client::{Client, Setup};
 pub use error::{FetchError, FetchErrorKind};
 pub use pool::PoolLimits;
+pub use receive::{Received, received};
 pub use request::{HeaderError, check_header, is_validator, validator};
 
 /// How long and how much a fetch may be (A5).

@@ -205,6 +205,46 @@ impl Incoming {
     }
 }
 
+/// An answer without its connection.
+#[derive(Debug)]
+pub struct Received {
+    pub head: Head,
+    pub framing: Framing,
+    pub truncated: Option<Truncated>,
+    pub response: Recording,
+}
+
+/// What is made of an answer that comes in these pieces, after which the server closes the connection: the way of every answer, for
+/// whoever has the bytes already.
+pub fn received<'a>(
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+    limits: &FetchLimits,
+    recording: Recording,
+) -> Result<Received, FetchErrorKind> {
+    let mut incoming = Incoming::new(limits, recording);
+    let mut pieces = pieces.into_iter();
+    let ending = loop {
+        let Some(piece) = pieces.next() else { break incoming.closed(None) };
+        incoming.buffer.extend_from_slice(piece);
+        match incoming.digest() {
+            Ok(None) => {}
+            Ok(Some(ending)) => break Ok(ending),
+            Err(problem) => break Err(problem),
+        }
+    };
+    let ending = ending.map_err(|problem| problem.kind)?;
+    let framing = incoming.framing();
+    Ok(Received {
+        head: incoming.head.ok_or(FetchErrorKind::Broken)?,
+        framing,
+        truncated: match ending {
+            Ending::Whole => None,
+            Ending::Truncated(why) => Some(why),
+        },
+        response: incoming.recording,
+    })
+}
+
 /// How a body goes on after some bytes.
 enum Progress {
     More,

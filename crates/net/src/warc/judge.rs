@@ -87,15 +87,19 @@ pub fn judge(
     let in_hand = journal.and_then(|journal| in_hand(journal, store, &known));
     let (mut unknown, mut unknown_bytes) = (0, 0);
     for held in files {
-        // An open file beside a complete one of its name is not the one that is known.
-        let row = known(&held.name).filter(|_| seen != Some(&held.name) && held.stage != Stage::Aside);
+        // An open file beside a complete one of its name is not the one that is known, nor the one that was written to.
+        let beside = seen == Some(&held.name);
+        let row = known(&held.name).filter(|_| !beside && held.stage != Stage::Aside);
         seen = Some(&held.name);
         let end = row.map_or(0, |row| row.end);
         if held.bytes > end && held.stage != Stage::Aside {
             unknown += 1;
             unknown_bytes += held.bytes - end;
         }
-        deeds.push(deed(held, row, store, journal, in_hand));
+        deeds.push(match held.stage {
+            Stage::Open if beside && held.bytes > 0 => Deed::SetAside,
+            _ => deed(held, row, store, journal, in_hand),
+        });
     }
     match distrust(store, journal) {
         Some(why) if unknown > 0 => Err(Behind { why, files: unknown, bytes: unknown_bytes }),
@@ -260,6 +264,11 @@ mod tests {
         let known = |_: &str| Some(Known { end: 110 });
         let store = Standing { id: Some(ID), batch: 10 };
         let deeds = judge(&files, known, store, Some(&journal(8, true))).unwrap();
+        assert_eq!(deeds, [Deed::Nothing, Deed::SetAside]);
+        // Nor is it cut where the known one would be, if a batch of that name is in hand.
+        let files = [held("a.warc", 110), held("a.warc.open", 115)];
+        let store = Standing { id: Some(ID), batch: 9 };
+        let deeds = judge(&files, known, store, Some(&journal(8, false))).unwrap();
         assert_eq!(deeds, [Deed::Nothing, Deed::SetAside]);
     }
 }

@@ -38,6 +38,8 @@ pub(super) struct Members<R> {
     decoded: Vec<u8>,
     at: usize,
     ended: bool,
+    /// What is wrong behind the bytes that were decoded.
+    wrong: Option<Fault>,
     offset: u64,
 }
 
@@ -64,7 +66,7 @@ impl<R: Read> Members<R> {
             _ => Codec::Plain,
         };
         let decoded = Vec::with_capacity(DECODED_BYTES);
-        Ok(Ok(Members { input, codec, decoded, at: 0, ended: true, offset: 0 }))
+        Ok(Ok(Members { input, codec, decoded, at: 0, ended: true, wrong: None, offset: 0 }))
     }
 
     pub(super) fn is_plain(&self) -> bool {
@@ -91,6 +93,7 @@ impl<R: Read> Members<R> {
         self.decoded.clear();
         self.at = 0;
         self.ended = false;
+        self.wrong = None;
         if let Codec::Zstd(_) = self.codec {
             self.skip_extension_frames()?;
         }
@@ -148,6 +151,9 @@ impl<R: Read> Members<R> {
     fn decode(&mut self) -> Result<(), Fault> {
         self.decoded.clear();
         self.at = 0;
+        if let Some(wrong) = self.wrong.take() {
+            return Err(wrong);
+        }
         let input = self.input.fill()?;
         let at_end = input.is_empty();
         let stuck = |broken| Fault::Broken(if at_end { FILE_ENDS } else { broken });
@@ -157,15 +163,19 @@ impl<R: Read> Members<R> {
                 let before = inflate.total_in();
                 let status = inflate.decompress_vec(input, &mut self.decoded, FlushDecompress::None);
                 let taken = usize::try_from(inflate.total_in() - before).unwrap_or(0);
-                let status = status.map_err(|_| Fault::Broken("broken gzip data"))?;
-                if taken == 0 && self.decoded.is_empty() && status != Status::StreamEnd {
+                if taken == 0 && self.decoded.is_empty() && !matches!(status, Ok(Status::StreamEnd)) {
                     return Err(stuck("broken gzip data"));
                 }
                 self.input.consume(taken);
                 crc.update(&self.decoded);
-                if status == Status::StreamEnd {
-                    gzip_tail(&mut self.input, crc)?;
-                    self.ended = true;
+                // What came before is given out first, in whatever pieces the file is read.
+                match status {
+                    Ok(Status::StreamEnd) => match gzip_tail(&mut self.input, crc) {
+                        Ok(()) => self.ended = true,
+                        Err(wrong) => self.wrong = Some(wrong),
+                    },
+                    Ok(_) => {}
+                    Err(_) => self.wrong = Some(Fault::Broken("broken gzip data")),
                 }
             }
             Codec::Zstd(decoder) => {

@@ -115,6 +115,28 @@ fn a5_a_cut_body_gives_what_is_there() {
     }
 }
 
+/// Found by fuzzing: what was unpacked in the same call before the data went wrong was lost, which may be a whole page.
+#[test]
+fn a5_a_body_that_goes_wrong_gives_what_came_before() {
+    let page = page();
+    for (coding, body) in [("gzip", gzip(&page)), ("deflate", zlib(&page)), ("deflate", deflate(&page))] {
+        let wrong = [&body[..body.len() / 2], &[0xff; 100]].concat();
+        let mut before = 0;
+        for room in [1 << 20, 1000, 1] {
+            let mut decoded = decoded([coding.as_bytes()].into_iter(), &*wrong, 1 << 20);
+            let mut found = Vec::new();
+            let mut buffer = vec![0; room];
+            while let read @ 1.. = decoded.read(&mut buffer).unwrap() {
+                found.extend_from_slice(&buffer[..read]);
+            }
+            assert!(matches!(decoded.problem(), Some(Problem::Corrupt(_))), "{coding}");
+            assert_eq!(found[..page.len() / 4], page[..page.len() / 4], "{coding} in pieces of {room}");
+            assert!(before == 0 || found.len() == before, "{coding} in pieces of {room}");
+            before = found.len();
+        }
+    }
+}
+
 #[test]
 fn a5_a_bomb_stops_at_the_bound() {
     let bomb = vec![0; 10 << 20];
