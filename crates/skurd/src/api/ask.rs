@@ -197,8 +197,18 @@ impl Ask {
 
 /// The API over a frontier of this process.
 fn here(frontier: Frontier, dir: &Path) -> Router {
+    router(routes().with_state(app(frontier, dir)))
+}
+
+fn app(frontier: Frontier, dir: &Path) -> App {
     let live = Live::new(Arc::new(Figures::default()), Arc::default());
-    router(routes().with_state(App::new(Arc::new(frontier), dir.to_owned(), Arc::new(live))))
+    App::new(Arc::new(frontier), dir.to_owned(), Arc::new(live))
+}
+
+/// The same without its description, which takes longer than many a request.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn in_process(frontier: Frontier, dir: &Path) -> Router {
+    routes().with_state(app(frontier, dir)).split_for_parts().0
 }
 
 async fn whole(body: Body) -> Result<Bytes> {

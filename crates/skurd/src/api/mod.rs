@@ -35,6 +35,8 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use ask::in_process;
 pub(crate) use ask::{Ask, NOT_UNDERSTOOD, Question, segment};
 pub(crate) use blacklist::{Added, BlacklistItem, Lifted};
 pub(crate) use captures::CaptureItem;

@@ -6,7 +6,7 @@
 //!
 //! Entities are never expanded but for XML's own five and character references, and nothing outside is fetched.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
@@ -51,7 +51,7 @@ pub(super) fn seed_texts(xml: &str, imported: &mut Imported) -> Result<Vec<(u32,
     let mut lines = LineCounter { text: xml.as_bytes(), offset: 0, line: 1 };
     loop {
         let line = lines.at(reader.buffer_position());
-        match reader.read_event().with_context(|| format!("this is no XML on line {line}"))? {
+        match reader.read_event().map_err(|error| no_xml(&error, line))? {
             Event::Start(start) => finder.begin(&start, line)?,
             Event::Empty(start) => {
                 finder.begin(&start, line)?;
@@ -72,6 +72,13 @@ pub(super) fn seed_texts(xml: &str, imported: &mut Imported) -> Result<Vec<(u32,
         imported.skip(*line, format!("the seeds are in the file {}: import that", excerpt(path)));
     }
     Ok(if finder.overrides.is_empty() { finder.values } else { finder.overrides })
+}
+
+/// What is wrong may quote the file, in as many lines as it likes.
+fn no_xml(error: &quick_xml::Error, line: u32) -> anyhow::Error {
+    let told: String =
+        error.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect();
+    anyhow!("this is no XML on line {line}: {told}")
 }
 
 impl Finder {

@@ -32,6 +32,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 pub(crate) use archive::WarcArchive;
 pub(crate) use fetch::WireFetcher;
 pub(crate) use identity::Identity;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use pack::Haul;
 
 use crate::clock::SystemClock;
 

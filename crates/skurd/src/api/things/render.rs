@@ -143,7 +143,7 @@ pub(crate) fn settings(settings: &Settings) -> Value {
     })
 }
 
-fn politeness(politeness: &Politeness) -> Value {
+pub(crate) fn politeness(politeness: &Politeness) -> Value {
     let Politeness { factor, min, max, parallel } = politeness;
     json!({
         "factor": factor, "min": print_duration(*min), "max": print_duration(*max), "parallel": parallel,

@@ -58,7 +58,7 @@ struct Writing {
 }
 
 impl WarcArchive {
-    pub(super) fn new(settings: &WireSettings, frontier: Arc<Frontier>) -> Result<WarcArchive> {
+    pub(crate) fn new(settings: &WireSettings, frontier: Arc<Frontier>) -> Result<WarcArchive> {
         let dir = warc_dir(&settings.dir);
         warc::private_dir(&dir).with_context(|| format!("cannot make the directory {}", dir.display()))?;
         Ok(WarcArchive {
