@@ -239,9 +239,9 @@ impl Fetcher for WireFetcher {
             Err(error) => return local(&error.to_string()),
         };
         let mut groups: Vec<Prepared> = done.group.into_iter().collect();
-        if let Some(packers) = &self.packers {
+        if let Some(shelf) = &self.shelf {
             for (exchange, dns) in &again.readings {
-                match packers.aside(exchange, dns.as_ref()) {
+                match shelf.packers.aside(exchange, dns.as_ref()) {
                     Ok(group) => groups.push(group),
                     Err(error) => return local(&error.to_string()),
                 }
