@@ -47,7 +47,7 @@ impl Frontier {
                 let keys = batch.iter().map(|(collection, url)| (collection.as_str(), url.as_str()));
                 let states = URLS.multi_get(&tx, keys).await?;
                 for ((collection, url), state) in batch.iter().zip(states) {
-                    if let Some(UrlState::Queued(record)) = state.filter(|state| failed(state)) {
+                    if let Some(UrlState::Queued(record)) = state.filter(failed) {
                         let now = Record { due: record.due.min(desk.now), ..record.clone() };
                         desk.requeue(collection, url, &record, now, &mut arrivals)?;
                         hosts.insert(url.site());

@@ -103,7 +103,7 @@ impl Frontier {
             let open = Opening { catalog: &catalog, since, now: self.clock.now() };
             for ((_, moment, profile, every, domain), count) in page.rows {
                 let count = u64::try_from(count).unwrap_or(0);
-                open.add(&mut sums, Time(moment), Span(every), (profile, domain), count);
+                open.add(&mut sums, Time(moment), Span(every), &(profile, domain), count);
             }
             rest = page.rest;
         }
@@ -134,7 +134,7 @@ struct Opening<'a> {
 
 impl Opening<'_> {
     /// So many open promises that lie in the same moment.
-    fn add(&self, sums: &mut Sums, moment: Time, every: Span, whose: (String, String), count: u64) {
+    fn add(&self, sums: &mut Sums, moment: Time, every: Span, whose: &(String, String), count: u64) {
         // Fallen due when the moment is over.
         let due = moment.plus(Span(moment_width(every).0 - 1));
         if due > self.now || !self.is_made_by(&whose.0) {

@@ -1,8 +1,10 @@
 //! Hosts that answer keep their workers, however many do not (A15). The real loop on paused time; the web's own log says what came of it.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
 mod rig;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use frontier::ports::{Fetch, Order, Report};
@@ -78,7 +80,7 @@ struct Served {
 async fn serve_beside(dead: Dead, count: usize, live: &str) -> Vec<Served> {
     let mut seeds: Vec<String> = (0..count).map(|n| format!("http://m{n:05}.dead.test/")).collect();
     seeds.extend((0..LIVE).map(|n| format!("http://{live}{n}.live.test/")));
-    let known = Mutex::new(std::collections::BTreeSet::new());
+    let known = Mutex::new(BTreeSet::new());
     let answers = move |order: &Order, _: Time| match order.host.ends_with(".live.test") {
         true if order.url.path_and_query() == "/" => {
             answered(200, (1..PAGES).map(|n| format!("http://{}/{n}", order.host)))
