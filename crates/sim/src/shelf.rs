@@ -201,8 +201,11 @@ impl State {
 
     /// Notes in the journal where the batch will be, before it is there.
     fn note(&mut self, batch: &[(&Order, &Answered)], durable: u64) {
-        while let Some((certain, _)) = self.uncertain.pop_front_if(|(_, commit)| *commit <= durable) {
+        while let Some((certain, commit)) = self.uncertain.front().copied()
+            && commit <= durable
+        {
             self.certain = certain;
+            self.uncertain.pop_front();
         }
         let part = |(name, begin): &(String, u64)| {
             let own = |order: &Order| self.open.get(&order.collection) == Some(name);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use frontier::schema::UrlState;
+use frontier::schema::{Host, UrlState};
 use frontier::{End, Frontier, Harvester, Pause, Target};
 use net::warc::Why;
 use policy::catalog::Change;
@@ -43,6 +43,8 @@ const FAST_MAX: Span = Span::hours(2);
 const SLOW_MAX: Span = Span::minutes(30);
 /// And now and then.
 const FAR_AHEAD_MAX: Span = Span::days(400);
+/// The longest backoff there is.
+const BACKOFF_MAX: Span = Span::hours(1);
 
 /// Every so often the archive is looked at too.
 const ARCHIVE_LOOKS: u32 = 8;
@@ -643,14 +645,18 @@ impl Storm {
     async fn nothing_is_frozen(&self) {
         let now = self.simulation.now();
         let ledger = self.simulation.frontier.audit().await.unwrap();
-        let frozen = ledger.urls.iter().filter_map(|((collection, url), state)| match state {
-            UrlState::Queued(record) if record.due.plus(OVERDUE_MAX) < now => {
-                Some(format!("{url} in {collection} waits since {}", record.due))
+        // F17: a name that does not resolve keeps the whole host waiting, try after try, but never for longer than that.
+        let backs_off = |host: &Host| {
+            host.backoff_until.is_some_and(|until| until > now && until <= now.plus(BACKOFF_MAX))
+        };
+        let frozen = ledger.urls.iter().filter_map(|((collection, url), state)| {
+            let UrlState::Queued(record) = state else { return None };
+            let host = url.split('/').nth(2).and_then(|name| ledger.hosts.get(name));
+            if record.due.plus(OVERDUE_MAX) < now && !host.is_some_and(backs_off) {
+                return Some(format!("{url} in {collection} waits since {}: {host:?}", record.due));
             }
-            UrlState::Queued(record) if record.due > now.plus(AHEAD_MAX) || record.linked > now => {
-                Some(format!("F40: {url} in {collection} waits for {}: {record:?}", record.due))
-            }
-            _ => None,
+            let ahead = record.due > now.plus(AHEAD_MAX) || record.linked > now;
+            ahead.then(|| format!("F40: {url} in {collection} waits for {}: {record:?}", record.due))
         });
         let mut frozen: Vec<_> = frozen.collect();
         for (name, host) in &ledger.hosts {

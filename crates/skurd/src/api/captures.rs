@@ -4,7 +4,6 @@
 //! Content is what somebody on the web wrote, and it is served so that no browser takes it for a page of this server: as plain text, or as a
 //! file to save, never sniffed, and in a sandbox.
 
-
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
