@@ -322,6 +322,7 @@ impl Storm {
         if !wrong.is_empty() {
             self.fail(&format!("{wrong:#?}"));
         }
+        self.nothing_is_doubled();
         self.look().await;
     }
 
@@ -578,8 +579,19 @@ impl Storm {
         }
     }
 
-    /// F7, A13: nothing of what was heard of is lost, and nothing is there that was not, but for the batch in hand; every record is the answer to a
-    /// request of its own.
+    /// F7: every record is the answer to a request of its own.
+    fn nothing_is_doubled(&self) {
+        let mut brought = self.sentry.books(|books| books.brought.clone());
+        for record in self.records().into_values() {
+            let key = (record.collection, record.capture.url, record.key.time);
+            match brought.get_mut(&key) {
+                Some(left) if *left > 0 => *left -= 1,
+                _ => self.fail(&format!("F7: {key:?} was not brought home so often")),
+            }
+        }
+    }
+
+    /// F7, A13: nothing of what was heard of is lost, and nothing is there that was not, but for the batch in hand.
     async fn archive_agrees(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         let stored = self.stored().await;
@@ -599,14 +611,6 @@ impl Storm {
             let unknown =
                 kept.iter().filter(|place| !stored.contains_key(*place) && !in_hand.contains(*place));
             wrong.extend(unknown.map(|place| format!("A13: the record at {place:?} has no capture")));
-            let mut brought = books.brought.clone();
-            for record in self.records().into_values() {
-                let key = (record.collection, record.capture.url, record.key.time);
-                match brought.get_mut(&key) {
-                    Some(left) if *left > 0 => *left -= 1,
-                    _ => wrong.push(format!("F7: {key:?} was not brought home so often")),
-                }
-            }
         });
         wrong
     }
