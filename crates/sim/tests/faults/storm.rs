@@ -737,7 +737,9 @@ impl Deed {
         let url = |text: &String| CrawlUrl::from_normal(text.as_str()).unwrap();
         match self {
             Deed::Declare(change) => drop(frontier.declare(std::slice::from_ref(change)).await),
-            Deed::Start(target) => drop(frontier.start(target).await?),
+            Deed::Start(target) => {
+                frontier.start(target).await?;
+            }
             Deed::Blacklist(text) => {
                 let until = frontier.now().plus(Span::hours(1));
                 frontier.blacklist_add("news", &url(text), "too loud", Some(until)).await?;
