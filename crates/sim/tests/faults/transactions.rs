@@ -197,6 +197,7 @@ impl Storm {
             deeds.push(Deed::Start(self.world.target(&mut self.rng)));
             self.checker.forget_contract();
         }
+        let starts = deeds.iter().any(|deed| matches!(deed, Deed::Start(_)));
         if self.rng.u32(0..5) == 0 {
             deeds.push(Deed::Sweep);
         }
@@ -220,6 +221,10 @@ impl Storm {
         });
         for done in done {
             self.take_in(done).await;
+        }
+        // F2: what was harvested in this moment may have been started after that, and given out again.
+        if starts {
+            self.checker.forget_contract();
         }
     }
 

@@ -459,11 +459,8 @@ fn f17_what_robots_denied_is_back_as_soon_as_anybody_reads_that_they_allow_it() 
                     let asked = world.site.times("/robots.txt");
                     while world.harvest(None).await.0.url != world.url("/") {}
                     assert_eq!(world.captures("/").await, 1, "{what}");
-                    assert_eq!(
-                        world.site.times("/robots.txt"),
-                        asked,
-                        "{what}: what was read is known to all"
-                    );
+                    // Where it is not cached for a moment only, what was read is known to all.
+                    assert!(!other || world.site.times("/robots.txt") == asked, "{what}");
                 }
                 Place::Blacklisted(entry) => assert!(!back && entry.until.is_some(), "{what}: {entry:?}"),
                 Place::Unknown => panic!("{what}: it is lost"),
