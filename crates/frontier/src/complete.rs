@@ -254,7 +254,7 @@ impl Desk<'_> {
             _ if order.walk.is_some() => self.walked(harvest, alone, host, arrivals).await?,
             (Fetch::RobotsDenied { until }, Some(UrlState::Queued(record))) => {
                 let record = Record { problem: report.problem_kept(), ..record };
-                self.deny(order, record, *until)?;
+                self.deny(order, &record, *until)?;
                 Summary::default()
             }
             (_, Some(UrlState::Queued(record))) => {
@@ -422,13 +422,13 @@ impl Desk<'_> {
     }
 
     /// F17: robots deny it; it comes back when they are next read.
-    fn deny(&self, order: &Order, record: Record, until: Time) -> Result<()> {
+    fn deny(&self, order: &Order, record: &Record, until: Time) -> Result<()> {
         let Access::Blacklist { until } = access(Dns::Resolved, Robots::Denied { until }) else {
             return Ok(());
         };
         let until = Some(self.next_reading(until));
         let entry = BlacklistEntry { reason: BlacklistReason::Robots, since: self.now, until };
-        self.blacklist(&order.collection, &order.url, &record, record.clone(), &entry)
+        self.blacklist(&order.collection, &order.url, record, record.clone(), &entry)
     }
 
     pub(crate) fn blacklist(
