@@ -150,7 +150,8 @@ fn f2_starting_a_seed_that_another_owns_brings_it_home() {
     let rules = (decision.rule.as_str(), decision.owner.map(|rule| rule.as_str()));
     assert_eq!(rules, ("F24", Some("O6")));
     let record = updated(&decision);
-    assert_eq!((record.seed.as_str(), record.position, record.last), ("vg", position(""), queued.last));
+    assert_eq!((record.seed.as_str(), record.position), ("vg", position("")));
+    assert_eq!((record.due, record.last), (queued.due.min(day(0)), None), "and it is due now");
 }
 
 #[test]
