@@ -24,6 +24,8 @@ pub(crate) struct Inflated<R> {
     inflate: Decompress,
     crc: Crc,
     stage: Stage,
+    /// Why the source ended, which counts once everything it gave is unpacked.
+    source_ended: Option<io::Error>,
 }
 
 enum Stage {
@@ -44,12 +46,23 @@ impl<R: Read> Inflated<R> {
             inflate: Decompress::new(wrapping == Wrapping::Zlib),
             crc: Crc::new(),
             stage,
+            source_ended: None,
         }
     }
 
     /// Unpacks some; 0 where a stage has ended.
     fn data(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let input = self.source.fill_buf()?;
+        let input = match &self.source_ended {
+            Some(_) => &[],
+            None => match self.source.fill_buf() {
+                Ok(input) => input,
+                Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
+                Err(error) => {
+                    self.source_ended = Some(error);
+                    &[]
+                }
+            },
+        };
         let at_end = input.is_empty();
         let (taken, given) = (self.inflate.total_in(), self.inflate.total_out());
         let status = self.inflate.decompress(input, into, FlushDecompress::None);
@@ -62,7 +75,10 @@ impl<R: Read> Inflated<R> {
         }
         match status {
             Ok(Status::StreamEnd) => self.stage = Stage::Tail,
-            Ok(_) if given == 0 && at_end => self.stage = Stage::Failed(ErrorKind::UnexpectedEof.into()),
+            Err(_) | Ok(_) if given == 0 && at_end => {
+                let why = self.source_ended.take();
+                self.stage = Stage::Failed(why.unwrap_or_else(|| ErrorKind::UnexpectedEof.into()));
+            }
             Ok(_) if given == 0 && taken == 0 => {
                 self.stage = Stage::Failed(corrupt("corrupt deflate stream"))
             }
@@ -74,8 +90,12 @@ impl<R: Read> Inflated<R> {
 
     /// What comes after the data; goes on with the next member, where there is one.
     fn tail(&mut self) -> io::Result<Stage> {
+        if let Some(error) = self.source_ended.take() {
+            return Err(error);
+        }
         if self.wrapping != Wrapping::Gzip {
-            return Ok(Stage::Over);
+            // Whether what it was wrapped in ended well is known only from there.
+            return self.source.fill_buf().map(|_| Stage::Over);
         }
         let mut tail = [0; 8];
         self.source.read_exact(&mut tail)?;
