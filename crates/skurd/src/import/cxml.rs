@@ -78,7 +78,7 @@ pub(super) fn seed_texts(xml: &str, imported: &mut Imported) -> Result<Vec<(u32,
 fn no_xml(error: &quick_xml::Error, line: u32) -> anyhow::Error {
     let told: String =
         error.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect();
-    anyhow!("this is no XML on line {line}: {told}")
+    anyhow!(told).context(format!("this is no XML on line {line}"))
 }
 
 impl Finder {
