@@ -80,7 +80,7 @@ impl<R: Read> Inflated<R> {
                 self.stage = Stage::Failed(why.unwrap_or_else(|| ErrorKind::UnexpectedEof.into()));
             }
             Ok(_) if given == 0 && taken == 0 => {
-                self.stage = Stage::Failed(corrupt("corrupt deflate stream"))
+                self.stage = Stage::Failed(corrupt("corrupt deflate stream"));
             }
             Ok(_) => {}
             Err(_) => self.stage = Stage::Failed(corrupt("corrupt deflate stream")),

@@ -31,16 +31,16 @@ fn archive(input: &[u8]) {
         }
     }
     let journal = (draw.below(8) > 0).then(|| {
-        let mut number = small(&mut draw);
+        let before = small(&mut draw);
         let mut batches = Vec::new();
-        for _ in 0..draw.below(4) {
-            number += 1;
-            let parts = NAMES.iter().filter(|_| draw.byte() % 3 > 0).collect::<Vec<_>>();
+        for at in 1..=draw.below(4) {
+            let number = before + at as u64;
+            let parts = NAMES.iter().filter(|_| !draw.byte().is_multiple_of(3)).collect::<Vec<_>>();
             let parts = parts.into_iter().map(|name| {
                 let begin = small(&mut draw) * 10;
                 Part { file: (*name).to_owned(), begin, end: begin + 10 * (1 + small(&mut draw)) }
             });
-            batches.push(Batch { number, parts: parts.collect(), settled: draw.byte() % 3 == 0 });
+            batches.push(Batch { number, parts: parts.collect(), settled: draw.byte().is_multiple_of(3) });
         }
         Remembered { id: 1, batches, certain: small(&mut draw) }
     });
