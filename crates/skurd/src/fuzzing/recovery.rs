@@ -9,9 +9,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use frontier::Frontier;
 use frontier::ports::{Archive, CaptureKey, FileEnd, Order};
 use frontier::schema::{CAPTURES, FILES, surt_in_key};
+use frontier::{Frontier, Lane};
 use fuzzing::{Draw, Seeds, Target};
 use net::dns::Overrides;
 use net::exchange::{Exchange, Framing, Head, Recording};
@@ -405,6 +405,7 @@ fn order(url: &str, collection: &str) -> Order {
         lease: 1,
         unit: "a.no".to_owned(),
         host: "a.no".to_owned(),
+        lane: Lane::Live,
         collection: collection.to_owned(),
         url: CrawlUrl::from_normal(url).expect("a URL"),
         seed: "s".to_owned(),
