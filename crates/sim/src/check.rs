@@ -51,7 +51,8 @@ impl Checker {
         let key = (order.collection.clone(), order.url.as_str().to_owned());
         if answered {
             // F21: an answer to a retry takes the slot that failed, not the time of the retry.
-            let slot = self.retried_slot.remove(&key).unwrap_or(order.due);
+            // Unless a start came before that slot (F2).
+            let slot = self.retried_slot.remove(&key).map_or(order.due, |slot| slot.min(order.due));
             self.last_slot.insert(key, slot);
         } else {
             self.retried_slot.entry(key).or_insert(order.due);
