@@ -544,7 +544,10 @@ impl Storm {
     fn jump(&mut self) {
         let ms = |span: Span| i64::try_from(span.0).unwrap();
         let off = match self.rng.u32(0..4) {
-            0 => self.rng.i64(0..=ms(FAR_AHEAD_MAX) >> self.rng.u32(0..16)),
+            0 => {
+                let most = ms(FAR_AHEAD_MAX) >> self.rng.u32(0..16);
+                self.rng.i64(0..=most)
+            }
             _ => self.rng.i64(-ms(SLOW_MAX)..=ms(FAST_MAX)),
         };
         self.set_clock(off);
