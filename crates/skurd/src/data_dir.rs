@@ -31,8 +31,9 @@ pub(crate) fn create_anew(dir: &Path) -> Result<Store, OpenError> {
     Store::open_anew(dir, &with_upgrades(Options { set_damage_aside: true, ..Options::default() }))
 }
 
-fn with_upgrades(options: Options) -> Options {
-    Options { upgrades: Some(UPGRADES), notice: tell, ..options }
+fn with_upgrades(mut options: Options) -> Options {
+    (options.upgrades, options.notice) = (Some(UPGRADES), tell);
+    options
 }
 
 /// Data goes to standard output, and this is none. Who closed standard error does not want to know.

@@ -165,8 +165,9 @@ fn i7_damaged_tables_are_told_in_words() {
         for n in 0..60u8 {
             let tx = store.begin().await.unwrap();
             for m in 0..100u8 {
-                let noise: Vec<u8> =
-                    (0..500u32).map(|at| (at * 31 + u32::from(n) * 7 + u32::from(m)) as u8).collect();
+                let noise: Vec<u8> = (0..500u32)
+                    .map(|at| (at * 31 + u32::from(n) * 7 + u32::from(m)).to_le_bytes()[0])
+                    .collect();
                 tx.put([0x70, n, m], noise).unwrap();
             }
             store.commit(&tx).await.unwrap();

@@ -213,7 +213,7 @@ impl Walks {
         for (at, refusal) in granted.refused.iter().rev() {
             let planned = &plans.wanted[*at];
             let Some(round) = room.rounds.get_mut(planned.round) else { continue };
-            round.turns.undo(&mut round.walks, &planned.turn);
+            round.undo(&planned.turn);
             let until = match refusal {
                 Refusal::Behind => None,
                 Refusal::Busy(until) => *until,

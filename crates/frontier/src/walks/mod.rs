@@ -54,6 +54,8 @@ struct Room {
 struct Round {
     turns: Turns,
     walks: Vec<Strand>,
+    /// The turns of ids in flight, in their order.
+    issued: Vec<Turn>,
 }
 
 /// A walk in memory.
@@ -267,8 +269,11 @@ impl Room {
                 Some(round) => format!("round {round}"),
                 None => format!("walk {}", declared.name),
             };
-            let round =
-                rounds.entry(key).or_insert_with(|| Round { turns: Turns::default(), walks: Vec::new() });
+            let round = rounds.entry(key).or_insert_with(|| Round {
+                turns: Turns::default(),
+                walks: Vec::new(),
+                issued: Vec::new(),
+            });
             round.walks.push(strand);
         }
         self.rounds = rounds.into_values().collect();
@@ -298,6 +303,28 @@ impl Room {
 }
 
 impl Round {
+    /// An id was not asked for after all. If it was the last to be issued, its turn has not been either (L8).
+    fn undo(&mut self, turn: &Turn) {
+        let last = self.issued.last() == Some(turn);
+        self.issued.retain(|issued| issued != turn);
+        match turn {
+            Turn::Fetch { walk, id, .. } if !last => {
+                if let Some(strand) = self.walks.get_mut(*walk) {
+                    strand.walk.give_back(*id);
+                }
+            }
+            _ => self.turns.undo(&mut self.walks, turn),
+        }
+    }
+
+    /// The turn of an id in flight.
+    fn issued(&self, name: &str, wanted: u64) -> Option<Turn> {
+        let place = self.walks.iter().position(|strand| strand.declared.name == name)?;
+        let is =
+            |turn: &&Turn| matches!(turn, Turn::Fetch { walk, id, .. } if (*walk, *id) == (place, wanted));
+        self.issued.iter().find(is).copied()
+    }
+
     fn plan(
         &mut self,
         place: usize,
@@ -327,6 +354,7 @@ impl Round {
                 Some(url) => {
                     let declared = declared.clone();
                     plans.wanted.push(Planned { round: place, turn, declared, id, attempt, url });
+                    self.issued.push(turn);
                     in_flight += 1;
                 }
                 None => {

@@ -67,6 +67,16 @@ impl Walks {
         let mut room = self.0.lock();
         for Harvest { order, report, .. } in harvests {
             let Some(own) = &order.walk else { continue };
+            let round =
+                room.rounds.iter_mut().find_map(|round| Some((round.issued(&own.walk, own.id)?, round)));
+            if let Some((turn, round)) = round {
+                if matches!(report.result, Fetch::RobotsRead) {
+                    // Reading robots.txt was nobody's turn.
+                    round.undo(&turn);
+                    continue;
+                }
+                round.issued.retain(|issued| *issued != turn);
+            }
             let Some(strand) = room.strand(&own.walk) else { continue };
             if !report.result.is_harvest() {
                 // The id is issued again.
@@ -86,6 +96,10 @@ impl Walks {
     pub(crate) fn give_back<'a>(&self, harvests: impl Iterator<Item = &'a Harvest<'a>>) {
         let mut room = self.0.lock();
         for own in harvests.filter_map(|harvest| harvest.order.walk.as_ref()) {
+            for round in &mut room.rounds {
+                let turn = round.issued(&own.walk, own.id);
+                round.issued.retain(|issued| Some(*issued) != turn);
+            }
             if let Some(strand) = room.strand(&own.walk) {
                 strand.walk.give_back(own.id);
             }

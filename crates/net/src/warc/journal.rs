@@ -178,7 +178,9 @@ impl Journal {
     /// Notes a batch before any of it is written.
     pub fn batch(&mut self, batch: Batch, certain: u64) -> Result<(), FileError> {
         // One that was given up is begun anew under its number.
-        while self.recent.pop_back_if(|last| last.number >= batch.number).is_some() {}
+        while self.recent.back().is_some_and(|last| last.number >= batch.number) {
+            self.recent.pop_back();
+        }
         while self.recent.len() >= RECENT_MAX || self.recent.front().is_some_and(|b| b.number <= certain) {
             self.recent.pop_front();
         }

@@ -251,12 +251,17 @@ impl Storm {
             Disaster::NoJournal => simulation.shelf.lose_journal(),
             Disaster::FileCut | Disaster::FileDeleted => self.damage_file(disaster),
         }
-        // Walks count their attempts in the store; whom it asked last, only the store knew.
+        // Walks count their attempts in the store; whom it asked last, and what it harvested when, only the store knew.
         self.disturbed = true;
+        let forgot =
+            matches!(disaster, Disaster::PowerCut | Disaster::OlderStore | Disaster::OlderStoreNoJournal);
         self.sentry.books(|books| {
             books.walked.clear();
             books.found.clear();
             books.checker.forget_requests();
+            if forgot {
+                books.checker.forget_contract();
+            }
         });
         self.tell(format!("{disaster:?}"));
     }

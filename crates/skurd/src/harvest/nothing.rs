@@ -29,7 +29,7 @@ pub(crate) fn achieved(harvest: &Harvest, outcome: &Outcome, seeds: Option<&[Str
         let end = if seed.blacklisted { ", and it is blacklisted" } else { "" };
         format!("{}: {why}{end}", seed.url)
     });
-    let told = listed("nothing was harvested", told.collect());
+    let told = listed("nothing was harvested", &told.collect::<Vec<_>>());
     Err(match blacklisted {
         true => hinted(told, "`skurd blacklist lift URL` puts one back, `skurd why URL` says more"),
         false => anyhow!(told),
@@ -39,10 +39,10 @@ pub(crate) fn achieved(harvest: &Harvest, outcome: &Outcome, seeds: Option<&[Str
 /// Which hosts did not answer, and why.
 pub(crate) fn unanswered(counts: &Counts) -> String {
     let told = counts.unanswered.iter().map(|(host, why)| format!("{host}: {why}"));
-    listed("nothing was answered", told.collect())
+    listed("nothing was answered", &told.collect::<Vec<_>>())
 }
 
-fn listed(what: &str, lines: Vec<String>) -> String {
+fn listed(what: &str, lines: &[String]) -> String {
     let mut text = what.to_owned();
     for line in lines.iter().take(TOLD_MAX) {
         text.push_str(&format!("\n  {line}"));

@@ -89,7 +89,7 @@ struct Pending {
 pub(super) enum Asked {
     Known(Ruling),
     /// A request was made, which is enough for one order. There may be a ruling now.
-    Read(Reading, Option<Ruling>),
+    Read(Box<Reading>, Option<Ruling>),
     /// Nobody was asked: not before then.
     Deferred(Time),
 }
@@ -184,7 +184,7 @@ impl RobotsCache {
             && step.redirects < REDIRECTS_MAX
         {
             self.put_off(&key, Pending { target, redirects: step.redirects + 1 });
-            return Ok(Asked::Read(reading, None));
+            return Ok(Asked::Read(Box::new(reading), None));
         }
         for server in self.conclude(&key, &target, asker, answer, &text) {
             readmit(asker, &server, answer, &text)
@@ -198,7 +198,7 @@ impl RobotsCache {
         {
             server.used = true;
         }
-        Ok(Asked::Read(reading, ruling))
+        Ok(Asked::Read(Box::new(reading), ruling))
     }
 
     /// What is known of a URL without asking anybody; none where it is to be read first.

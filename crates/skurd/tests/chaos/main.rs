@@ -52,7 +52,7 @@ const MIDDLE: u64 = 50;
 fn config(ids: u64) -> String {
     format!(
         "
-settings: {{on_time: 1s, politeness: {{factor: 0, min: 40ms, max: 40ms, parallel: 1}}}}
+settings: {{on_time: 1s, recheck: 1s, politeness: {{factor: 0, min: 40ms, max: 40ms, parallel: 1}}}}
 collections:
   - {{name: news, user_agent: 'news/1 (+http://archive.test/)'}}
   - name: members
@@ -167,7 +167,13 @@ impl Chaos {
             if waiting.is_empty() {
                 break;
             }
-            assert!(Instant::now() < deadline, "never came: {waiting:?} ({ids} ids)");
+            let look = || {
+                let asked = ["shared", "slow"].map(|name| {
+                    ask(address, "GET", &format!("why?collection=news&url=http://{name}.test/"), None)
+                });
+                format!("{asked:#?}")
+            };
+            assert!(Instant::now() < deadline, "never came: {waiting:?} ({ids} ids): {}", look());
         }
         life.stop();
         self.ended(false);

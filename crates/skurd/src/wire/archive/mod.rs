@@ -166,8 +166,9 @@ impl WarcArchive {
 impl Writing {
     /// Notes in the journal where the batch will be, before it is there.
     fn note(&mut self, number: u64, batch: &[(&Order, &[Prepared])], durable: u64) -> Result<(), FileError> {
-        while let Some((certain, _)) = self.uncertain.pop_front_if(|(_, commit)| *commit <= durable) {
-            self.certain = certain;
+        while let Some((certain, _)) = self.uncertain.front().filter(|(_, commit)| *commit <= durable) {
+            self.certain = *certain;
+            self.uncertain.pop_front();
         }
         let parts = self.in_hand.iter().map(|(collection, mark)| {
             let groups = batch.iter().filter(|(order, _)| order.collection == *collection);
