@@ -56,7 +56,7 @@ async fn a7_no_cookie_is_lost_between_answers_that_are_under_way_at_once() {
             (0..if page.is_empty() { PAGES } else { 0 }).map(|n| format!("http://{}/{n}", order.host));
         let mut reply = answered(200, links);
         // Those that come last were asked with the oldest knowledge.
-        reply.after = Duration::from_millis(10 + u64::from(order.url.path().len() as u32 * 7 % 5) * 150);
+        reply.after = Duration::from_millis(10 + (order.url.path().len() as u64 * 7 % 5) * 150);
         if order.last_fetch.is_none() {
             let name = format!("{}{page}", &order.host[..2]);
             for (row, host_only) in [(order.host.as_str(), true), ("site.test", false)] {

@@ -282,7 +282,7 @@ fn a13_without_a_mark_a_batch_behind_a_broken_one_is_damage() {
         match Store::open(dir.path(), &options()) {
             Ok(store) => assert!(!is_damage && prefix(&store) == SYNCED + RELAXED - 1, "byte {at}"),
             Err(error) => {
-                assert!(is_damage && matches!(error, OpenError::Damaged { .. }), "byte {at}: {error}")
+                assert!(is_damage && matches!(error, OpenError::Damaged { .. }), "byte {at}: {error}");
             }
         }
     }

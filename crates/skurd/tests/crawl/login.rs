@@ -89,9 +89,9 @@ fn a7_a_cookie_of_the_domain_reaches_sibling_hosts_also_after_a_restart() {
                 ("Set-Cookie", "whole=1; Path=/; Domain=club.test"),
                 ("Set-Cookie", "other=1; Path=/; Domain=two.club.test"),
             ];
-            Reply::of(200, &headers, "one".to_owned())
+            Reply::of(200, &headers, "one")
         }
-        ("/", false) => Reply::of(200, &[("Content-Type", "text/html")], "two".to_owned()),
+        ("/", false) => Reply::of(200, &[("Content-Type", "text/html")], "two"),
         _ => Reply::not_found(),
     };
     let world = World::new(site);
