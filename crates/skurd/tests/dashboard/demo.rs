@@ -34,7 +34,7 @@ fn i5_a_visit_to_the_demo() {
     let served = demo(&dir.path().join("demo"));
     let Some(browser) = Browser::open(served.address) else { return };
     let harvests = |browser: &Browser| {
-        browser.text("[data-figure=harvests]").replace('\u{202F}', "").parse::<u64>().unwrap()
+        browser.text("[data-figure=total_harvests]").replace('\u{202F}', "").parse::<u64>().unwrap()
     };
     // However quick the demo was: once more.
     start_again(&browser);

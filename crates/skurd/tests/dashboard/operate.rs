@@ -9,7 +9,7 @@ fn i5_figures_move_and_the_harvest_can_be_paused_and_resumed() {
     let Some(browser) = Browser::open(town.served.address) else { return };
     browser.go("/");
     let harvests = |browser: &Browser| {
-        browser.text("[data-figure=harvests]").replace('\u{202F}', "").parse::<u64>().unwrap()
+        browser.text("[data-figure=total_harvests]").replace('\u{202F}', "").parse::<u64>().unwrap()
     };
     let first = harvests(&browser);
     browser.until("the figures move by themselves", |browser| harvests(browser) > first + 3);
