@@ -1,6 +1,6 @@
 //! What must never break, whatever happens: looked at from outside, step by step.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use frontier::ports::Order;
 use policy::catalog::Catalog;
@@ -19,6 +19,9 @@ pub struct Checker {
     last_slot: HashMap<(String, String), Time>,
     /// By collection and URL: the slot whose harvest failed and is being retried.
     retried_slot: HashMap<(String, String), Time>,
+    /// Whether the store has forgotten something, and what was answered since then.
+    forgot: bool,
+    answered_since: HashSet<(String, String)>,
     pub complaints: Vec<String>,
 }
 
@@ -49,7 +52,10 @@ impl Checker {
     /// What came of it is committed, or never will be. `answered`: it counts for the contract.
     pub fn counted(&mut self, order: &Order, answered: bool) {
         let key = (order.collection.clone(), order.url.as_str().to_owned());
-        if answered {
+        if answered && self.forgot && self.answered_since.insert(key.clone()) {
+            // It may have been a retry, for a slot that only the store knew.
+            self.retried_slot.remove(&key);
+        } else if answered {
             // F21: an answer to a retry takes the slot that failed, not the time of the retry.
             // Unless a start came before that slot (F2).
             let slot = self.retried_slot.remove(&key).map_or(order.due, |slot| slot.min(order.due));
@@ -72,6 +78,14 @@ impl Checker {
     /// Started anew, or declared otherwise: what was promised before no longer counts.
     pub fn forget_contract(&mut self) {
         self.last_slot.clear();
+    }
+
+    /// The store is what it was before: nobody knows which slots it is retrying.
+    pub fn forget_slots(&mut self) {
+        self.forget_contract();
+        self.retried_slot.clear();
+        self.answered_since.clear();
+        self.forgot = true;
     }
 
     /// The clock was set, or the store is what it was before: nobody knows when the last requests were.

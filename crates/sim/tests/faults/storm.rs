@@ -260,7 +260,7 @@ impl Storm {
             books.found.clear();
             books.checker.forget_requests();
             if forgot {
-                books.checker.forget_contract();
+                books.checker.forget_slots();
             }
         });
         self.tell(format!("{disaster:?}"));
