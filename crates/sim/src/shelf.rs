@@ -119,9 +119,9 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// For what is committed to that store.
+    /// For what is committed to that store. It begins as archive 0.
     pub fn new(seed: u64, store: Store) -> Shelf {
-        let state = State { journal: Some(Journal::begin(0)), ..State::default() };
+        let state = State { journal: Some(Journal::begin(0, 0)), ..State::default() };
         Shelf { store, state: Mutex::new(state), rng: Mutex::new(fastrand::Rng::with_seed(seed)) }
     }
 

@@ -84,6 +84,11 @@ impl Remembered {
         self.batches.last().map_or(self.certain, |batch| batch.number.max(self.certain))
     }
 
+    /// Whether the store had committed a batch after that one.
+    pub(super) fn settled_after(&self, number: u64) -> bool {
+        self.batches.iter().any(|batch| batch.settled && batch.number > number)
+    }
+
     /// Whether a batch after that one has written to the file.
     pub fn names_after(&self, number: u64, file: &str) -> bool {
         let parts = self.batches.iter().filter(|batch| batch.number > number).flat_map(|batch| &batch.parts);

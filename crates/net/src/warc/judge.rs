@@ -107,6 +107,12 @@ pub fn judge(
     }
 }
 
+/// Whether the store is the one the archive was last written with, to the last batch it had committed. After a start on any other, batches are
+/// counted on from what it has, and only a new number tells it from its copies.
+pub fn is_same(store: Standing, journal: Option<&Remembered>) -> bool {
+    distrust(store, journal).is_none() && journal.is_some_and(|journal| !journal.settled_after(store.batch))
+}
+
 /// Why the store cannot be what the archive was written with; none if it can.
 fn distrust(store: Standing, journal: Option<&Remembered>) -> Option<Why> {
     match (store.id, journal) {

@@ -50,7 +50,7 @@ pub use fields::Fields;
 pub use files::{FileSet, FileSettings, Mark, Place, Reached};
 pub use head::RecordHead;
 pub use journal::{Batch, Journal, Part, Remembered, remembered};
-pub use judge::{Behind, Deed, Known, Standing, Why, judge};
+pub use judge::{Behind, Deed, Known, Standing, Why, is_same, judge};
 pub use names::is_legal_part;
 pub use pack::{Capture, Entry, GroupBuilder, PackSettings, Packer, Prepared, Refers, Revisit};
 pub use read::{Extent, ReadError, Reader};

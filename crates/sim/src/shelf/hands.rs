@@ -60,15 +60,15 @@ impl Shelf {
         }
     }
 
-    /// A new process writes from here on: to the files that are open, and after this batch.
-    pub fn begin(&self, certain: u64) {
+    /// A new process writes from here on: to the files that are open of the archive of that number, and after this batch.
+    pub fn begin(&self, id: u64, certain: u64) {
         let mut state = self.state.lock();
         let state = &mut *state;
         state.batch.clear();
         state.open.clear();
         state.uncertain.clear();
         (state.number, state.certain) = (certain, certain);
-        state.journal = Some(Journal::begin(certain));
+        state.journal = Some(Journal::begin(id, certain));
         for (name, file) in &mut state.files {
             let Some(collection) = file.records.first().map(|record| record.collection.clone()) else {
                 continue;

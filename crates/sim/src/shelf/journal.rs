@@ -13,6 +13,8 @@ pub struct Batch {
 /// What the lines come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remembered {
+    /// The archive's own number.
+    pub id: u64,
     /// In the order of their numbers; not all there ever were.
     pub batches: Vec<Batch>,
     /// The store was known to have every batch up to this one on disk.
@@ -28,6 +30,7 @@ pub(super) enum Line {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Journal {
+    id: u64,
     lines: Vec<Line>,
     /// So many of them are on disk.
     synced: usize,
@@ -37,8 +40,8 @@ pub(super) struct Journal {
 const LINES_MAX: usize = 200;
 
 impl Journal {
-    pub(super) fn begin(certain: u64) -> Journal {
-        Journal { lines: vec![Line::Certain(certain)], synced: 1 }
+    pub(super) fn begin(id: u64, certain: u64) -> Journal {
+        Journal { id, lines: vec![Line::Certain(certain)], synced: 1 }
     }
 
     pub(super) fn note(&mut self, line: Line) {
@@ -49,7 +52,7 @@ impl Journal {
     }
 
     fn rewrite(&mut self) {
-        let Remembered { mut batches, certain } = self.remembered();
+        let Remembered { mut batches, certain, .. } = self.remembered();
         batches.retain(|batch| batch.number > certain);
         let settled = |batch: &Batch| batch.settled.then_some(Line::Settled(batch.number));
         let lines = batches.into_iter().flat_map(|batch| {
@@ -70,7 +73,7 @@ impl Journal {
     }
 
     pub(super) fn remembered(&self) -> Remembered {
-        let mut all = Remembered::default();
+        let mut all = Remembered { id: self.id, ..Remembered::default() };
         for line in &self.lines {
             match line {
                 Line::Certain(number) => all.certain = all.certain.max(*number),

@@ -8,8 +8,8 @@ use frontier::{Adoption, Frontier};
 use net::warc::{self, Deed, Known, Standing, Why};
 use sim::{Shelf, Stage};
 
-/// The archive's own number.
-const ARCHIVE: u64 = 7;
+/// The number an archive begins with.
+const FIRST: u64 = 0;
 
 /// What a start found and did.
 #[derive(Debug, Default)]
@@ -70,19 +70,19 @@ fn held(held: sim::Held) -> warc::Held {
 }
 
 fn journal(shelf: &Shelf) -> Option<warc::Remembered> {
-    let sim::Remembered { batches, certain } = shelf.remembered()?;
+    let sim::Remembered { id, batches, certain } = shelf.remembered()?;
     let part = |(file, begin, end)| warc::Part { file, begin, end };
     let batch = |batch: sim::Batch| warc::Batch {
         number: batch.number,
         parts: batch.parts.into_iter().map(part).collect(),
         settled: batch.settled,
     };
-    Some(warc::Remembered { id: ARCHIVE, batches: batches.into_iter().map(batch).collect(), certain })
+    Some(warc::Remembered { id, batches: batches.into_iter().map(batch).collect(), certain })
 }
 
 /// The first start of all.
 pub(crate) async fn begin(frontier: &Frontier) {
-    frontier.set_archive_id(Some(ARCHIVE)).await.unwrap();
+    frontier.set_archive_id(Some(FIRST)).await.unwrap();
 }
 
 /// A start, which is killed after so many files if it has more.
@@ -93,7 +93,7 @@ pub(crate) async fn start(frontier: &Frontier, shelf: &Shelf, files_max: usize) 
         Ok(deeds) => deeds,
         Err(why) => return Recovered { behind: Some(why), ..recovered },
     };
-    let mut files = 0;
+    let (mut files, mut read_back) = (0, false);
     for (held, deed) in picture.files.iter().zip(deeds) {
         let name = held.name.clone();
         files += usize::from(!matches!(deed, Deed::Nothing));
@@ -108,6 +108,7 @@ pub(crate) async fn start(frontier: &Frontier, shelf: &Shelf, files_max: usize) 
                 recovered.cut_back.push(name);
             }
             Deed::TakeIn { from } => {
+                read_back = true;
                 recovered.taken_in += take_in(frontier, shelf, held, from, picture.standing.batch).await;
             }
             Deed::SetAside => {
@@ -121,8 +122,12 @@ pub(crate) async fn start(frontier: &Frontier, shelf: &Shelf, files_max: usize) 
             }
         }
     }
+    let id = match picture.standing.id {
+        Some(id) if !read_back && warc::is_same(picture.standing, picture.journal.as_ref()) => id,
+        _ => frontier.set_archive_id(None).await.unwrap(),
+    };
     let now = Picture::take(frontier, shelf).await.standing.batch;
-    shelf.begin(now);
+    shelf.begin(id, now);
     recovered
 }
 
@@ -158,6 +163,7 @@ async fn take_in(frontier: &Frontier, shelf: &Shelf, held: &warc::Held, from: u6
 /// `skurd archive adopt`: what is in the files and not in the store is taken in, also what was set aside.
 pub(crate) async fn adopt(frontier: &Frontier, shelf: &Shelf) -> u64 {
     let picture = Picture::take(frontier, shelf).await;
+    let behind = picture.judged().is_err();
     let deeds = picture.judged().unwrap_or_default();
     let mut adopted = 0;
     for (at, held) in picture.files.iter().enumerate() {
@@ -174,8 +180,9 @@ pub(crate) async fn adopt(frontier: &Frontier, shelf: &Shelf) -> u64 {
         adopted += take_in(frontier, shelf, &held, known, picture.standing.batch).await;
     }
     let picture = Picture::take(frontier, shelf).await;
-    if picture.judged().is_err() {
-        shelf.begin(picture.standing.batch);
+    if behind {
+        let id = frontier.set_archive_id(None).await.unwrap();
+        shelf.begin(id, picture.standing.batch);
     }
     adopted
 }

@@ -385,6 +385,8 @@ impl Storm {
     fn may_stop(&self, disaster: Option<Disaster>, why: Why) {
         let expected = match (disaster, why) {
             (Some(Disaster::OlderStore), Why::Older { batch, certain }) => batch < certain,
+            // A copy from before captures were read back.
+            (Some(Disaster::OlderStore), Why::Another) => true,
             (Some(Disaster::NoJournal | Disaster::OlderStoreNoJournal), Why::NoJournal) => true,
             _ => false,
         };

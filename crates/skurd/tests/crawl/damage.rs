@@ -164,9 +164,13 @@ impl<'a> Case<'a> {
 
     /// Harvests what is left.
     fn crawl(&self) -> Told {
+        self.crawl_as(&["--until-done"])
+    }
+
+    fn crawl_as(&self, args: &[&str]) -> Told {
         let way = self.world.way();
         let way: Vec<&str> = way.iter().map(String::as_str).collect();
-        self.skurd(&[&["crawl", "c.yaml", "--until-done"], &way[..]].concat())
+        self.skurd(&[&["crawl", "c.yaml"], args, &way[..]].concat())
     }
 }
 
@@ -548,6 +552,47 @@ fn a13_a_power_cut_that_takes_the_last_moments_from_the_store_takes_no_bytes() {
         case.good(&["archive", "check"]);
         let again = case.crawl();
         assert_eq!((again.code, again.err.contains("read back")), (Some(0), false), "{name}: {again:?}");
+    }
+}
+
+/// A13: batches are counted on from what the store that was put back had. A copy from before, with as many of them, is still not the store
+/// that the archive was written with.
+#[test]
+fn a13_a_copy_from_before_captures_were_read_back_is_recognised_whatever_it_counts() {
+    let put_back = |case: &Case<'_>, store: &Path| {
+        fs::remove_dir_all(case.store()).unwrap();
+        copy(store, &case.store());
+    };
+    for power_cut in [false, true] {
+        let case = Case::of(&BASE.world);
+        let journal = case.warc().join(".journal");
+        match power_cut {
+            // Only the last moments are gone, and a start reads them back by itself.
+            true => {
+                let text = fs::read_to_string(&journal).unwrap();
+                let first = text.lines().nth(1).unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+                fs::write(&journal, uncertain(&text, first)).unwrap();
+                put_back(&case, &BASE.older);
+            }
+            false => {
+                fs::remove_file(&journal).unwrap();
+                put_back(&case, &BASE.older);
+                assert_eq!(case.crawl().code, Some(1));
+                case.good(&["archive", "adopt"]);
+            }
+        }
+        let on = case.crawl_as(&["--max-urls", "5"]);
+        assert_eq!(on.code, Some(0), "{on:?}");
+        let left = members(&case.warc());
+        // It has more batches than the archive knows of now.
+        put_back(&case, &BASE.world.data().join("store"));
+        let told = case.crawl();
+        assert_eq!(told.code, Some(1), "{told:?}");
+        assert!(told.err.contains("a copy from before captures were read back"), "{}", told.err);
+        assert_eq!(members(&case.warc()), left, "nothing was changed");
+        case.good(&["archive", "adopt"]);
+        assert_eq!(case.crawl().code, Some(0));
+        captures_are_back("put back twice", &case, &left);
     }
 }
 

@@ -190,7 +190,10 @@ pub(crate) async fn adopt(
         let adopted = adopter.take_in(&held, from, collection).await?;
         tell(&held.name, Some(&adopted))?;
     }
-    reconcile(frontier, &dir).await
+    if picture.judged().is_err() {
+        reconcile(frontier, &dir).await?;
+    }
+    Ok(())
 }
 
 /// Which files, and from which byte on.
@@ -226,15 +229,14 @@ fn has_records(path: &Path) -> Result<bool> {
     Ok(false)
 }
 
-/// Once nothing is unknown any more, the store is the archive's again.
+/// Once nothing is unknown any more, the store is the archive's again: under a new number, so that no copy of it from before is.
 async fn reconcile(frontier: &Frontier, dir: &Path) -> Result<()> {
     let picture = Picture::take(frontier, dir).await?;
     let is_unknown = |held: &Held| held.stage != Stage::Aside && held.bytes > picture.known(held);
-    if picture.judged().is_ok() || picture.files.iter().any(is_unknown) {
+    if picture.files.iter().any(is_unknown) {
         return Ok(());
     }
-    let id = picture.journal.as_ref().map(|journal| journal.id).or(picture.standing.id);
-    let id = frontier.set_archive_id(id).await?;
+    let id = frontier.set_archive_id(None).await?;
     frontier.store().sync().await?;
     warc::Journal::begin(dir, id, picture.standing.batch).map_err(explained)?;
     Ok(())

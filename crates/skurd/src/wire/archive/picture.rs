@@ -49,6 +49,11 @@ impl Picture {
         warc::judge(&self.files, known, self.standing, self.journal.as_ref())
     }
 
+    /// Whether the store is the one the archive was last written with.
+    pub(super) fn is_same(&self) -> bool {
+        warc::is_same(self.standing, self.journal.as_ref())
+    }
+
     /// Files that are not there, or shorter than they were (A14).
     pub(super) fn losses(&self) -> Vec<Loss> {
         let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
@@ -84,7 +89,9 @@ pub(super) fn told(behind: &Behind, data: &Path) -> (String, String) {
     let Behind { why, files, bytes } = behind;
     let why = match why {
         Why::New => "it is a new one, or was emptied".to_owned(),
-        Why::Another => "it is that of another archive".to_owned(),
+        Why::Another => {
+            "it is that of another archive, or a copy from before captures were read back into it".to_owned()
+        }
         Why::Older { batch, certain } => format!(
             "it has batches up to {batch} and had them up to {certain}: it was cut off, or is an older copy"
         ),

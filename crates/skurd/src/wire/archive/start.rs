@@ -43,6 +43,7 @@ impl WarcArchive {
         let mut recovered = Recovered::default();
         // From rows older than the field one cannot know whose a file is.
         self.frontier.describe_files().await?;
+        let read_back = deeds.iter().any(|deed| matches!(deed, Deed::TakeIn { .. }));
         for (held, deed) in picture.files.iter().zip(deeds) {
             self.put_right(held, deed, &picture, &mut recovered).await?;
         }
@@ -53,7 +54,7 @@ impl WarcArchive {
             ));
         }
         self.health.begin(losses);
-        self.begin_journal(&picture).await?;
+        self.begin_journal(&picture, read_back).await?;
         Ok(recovered)
     }
 
@@ -121,13 +122,15 @@ impl WarcArchive {
         warc::complete(&self.dir, name).map_err(explained)
     }
 
-    /// From here on store and archive know each other by number.
-    async fn begin_journal(&self, picture: &Picture) -> Result<()> {
+    /// From here on store and archive know each other by number: by a new one if anything was read back, now or by one who was killed before he
+    /// could say so. Batches are counted on from what the store has, and a copy of it from before may have as many.
+    async fn begin_journal(&self, picture: &Picture, read_back: bool) -> Result<()> {
         if self.compression.is_none() && picture.journal.is_none() {
             return Ok(());
         }
         let id = match picture.standing.id {
-            Some(id) => id,
+            Some(id) if !read_back && picture.is_same() => id,
+            Some(_) => self.frontier.set_archive_id(None).await?,
             None => {
                 let id = picture.journal.as_ref().map(|journal| journal.id);
                 self.frontier.set_archive_id(id).await?
