@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| (skurd::fuzzing::RECOVERY.run)(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| (fuzzing::RECOVERY.run)(input));

@@ -3,7 +3,7 @@
 //! A [`Target`] is a function that takes any bytes and asserts what must hold whatever they are: not only that nothing panics, but that
 //! what was stored can be sent again, that reading in other pieces reads the same, that bounds are bounds. The same functions are called
 //! by libFuzzer (`fuzz/`, nightly, with sanitizers and coverage) and by the [`runner`] in the ordinary tests (stable, seeded, a
-//! bounded number of inputs). Those of the crate `skurd` (config, API, recovery) are in its module `fuzzing`.
+//! bounded number of inputs).
 //!
 //! The life of an input: a [seed](Seeds) of our own, of the shared test data, or one that once found a mistake and is kept under
 //! `tests/data/TARGET` with its story as its name → [mutated](mutate) → run. What a target needs to be told besides the bytes (a
@@ -21,8 +21,8 @@ mod trickle;
 pub use draw::Draw;
 pub use seeds::Seeds;
 pub use targets::{
-    ANSWER, ARCHIVE, CHUNKED, CSS, DECODE, HTML, HTTP, JOURNAL, ROBOTS, SITEMAP, TARGETS, URL, WARC, WINDOW,
-    XML,
+    ANSWER, API, ARCHIVE, CHUNKED, CONFIG, CSS, DECODE, HTML, HTTP, IMPORT, JOURNAL, RECOVERY, ROBOTS,
+    SITEMAP, TARGETS, URL, WARC, WINDOW, XML,
 };
 pub use trickle::Trickle;
 

@@ -27,13 +27,17 @@ macro_rules! targets {
 
 targets! {
     a12_answer: fuzzing::ANSWER,
+    i4_api: fuzzing::API,
     a13_archive: fuzzing::ARCHIVE,
     a4_chunked: fuzzing::CHUNKED,
+    i3_config: fuzzing::CONFIG,
     a10_css: fuzzing::CSS,
     a5_decode: fuzzing::DECODE,
     a10_html: fuzzing::HTML,
     a4_http: fuzzing::HTTP,
+    i3_import: fuzzing::IMPORT,
     a13_journal: fuzzing::JOURNAL,
+    a13_recovery: fuzzing::RECOVERY,
     a3_robots: fuzzing::ROBOTS,
     a10_sitemap: fuzzing::SITEMAP,
     f29_url: fuzzing::URL,

@@ -25,18 +25,17 @@ pub(crate) use harvest::{
 };
 pub(crate) use index::{
     By as IndexBy, DomainArgs, IndexCommand, ListArgs, LoadArgs, PageArgs, TopArgs, VerifyArgs, WhichArgs,
-    period_begin, period_end,
 };
 pub(crate) use linear::{ExistenceArgs, IdArgs, LinearArgs, LinearCommand, ShowArgs, WalkArgs};
 pub(crate) use look::{
     BlacklistArgs, BlacklistCommand, BlacklistList, HostsArgs, QueueArgs, QueueCommand, StartArgs, StateArg,
     UrlArgs, WhyArgs,
 };
-pub(crate) use report::{ContractBy, DomainsBy, PrintArgs, ReportArgs, ReportCommand, TimeStep};
+pub(crate) use report::{PrintArgs, ReportArgs, ReportCommand};
 pub(crate) use serve::{ServeArgs, USUAL_LISTEN};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use things::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
-pub(crate) use value::{DataDir, duration, from_now, line};
+pub(crate) use value::DataDir;
 
 /// A continuous, polite, crash-proof web harvester.
 #[derive(Debug, Parser)]

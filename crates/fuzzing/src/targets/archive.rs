@@ -42,7 +42,7 @@ fn archive(input: &[u8]) {
             });
             batches.push(Batch { number, parts: parts.collect(), settled: draw.byte().is_multiple_of(3) });
         }
-        Remembered { id: 1, batches, certain: small(&mut draw) }
+        Remembered { id: 1, batches, certain: small(&mut draw), rebooted: draw.byte().is_multiple_of(5) }
     });
     let mut files = Vec::new();
     for name in NAMES {
@@ -84,10 +84,9 @@ fn archive(input: &[u8]) {
         match deed {
             // Only these two take bytes away: what is in hand, as store and journal both say.
             Deed::CutBack { to } => {
-                let last = journal
-                    .as_ref()
-                    .and_then(|journal| journal.batches.last())
-                    .expect("nobody noted a batch");
+                let journal = journal.as_ref().expect("nobody noted anything");
+                assert!(!journal.rebooted, "what became of the last batch may be lost");
+                let last = journal.batches.last().expect("nobody noted a batch");
                 let part = last.parts.iter().find(|part| part.file == held.name).expect("not in this file");
                 assert!(!last.settled && last.number == store.batch + 1, "that batch is not in hand");
                 assert_eq!((to, to), (part.begin, end_of(held)), "the store ends elsewhere");

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! archive 5f3c9a1d00e2b7c4 #1f0e7a52
+//! boot 0d9a2c31-5a8e-4a52-9a39-3a1f2b7c9d10 #7c11e0aa
 //! batch 12 certain 10 skurd-news-20240229123456789-00000-h.warc.gz 4711 9422 #90ab12cd
 //! settled 12 #0d3e5f77
 //! ```
@@ -14,8 +15,8 @@
 //! knows fewer batches than were certain is not the one that was here before.
 //!
 //! Lines are written and not synced: it costs the harvest next to nothing, and a killed process leaves them whole. After a power cut
-//! the last of them may be missing. Then less is known to be in hand, so less is cut off and more is taken in; what was certain,
-//! was. Each line ends with its checksum, and one that does not fit it is passed over. The file is written anew at each start
+//! the last of them may be missing, also that a batch was settled which the store has lost too. So a batch counts as in hand only as long as the
+//! machine has not been started anew since (*boot*): after that it is taken in like the rest. What was certain, was. Each line ends with its checksum, and one that does not fit it is passed over. The file is written anew at each start
 //! and when it has grown long.
 
 use std::collections::VecDeque;
@@ -57,6 +58,8 @@ pub struct Remembered {
     pub batches: Vec<Batch>,
     /// The store was known to have every batch up to this one on disk.
     pub certain: u64,
+    /// The machine was started anew since: lines that say what became of the last batches may be lost.
+    pub rebooted: bool,
 }
 
 /// One batch.
@@ -116,6 +119,7 @@ impl Remembered {
                 let number: u64 = words.next()?.parse().ok()?;
                 self.batches.iter_mut().rfind(|batch| batch.number == number)?.settled = true;
             }
+            "boot" => self.rebooted = boot().is_some_and(|now| words.next() != Some(&now)),
             "certain" => self.certain = self.certain.max(words.next()?.parse().ok()?),
             _ => {}
         }
@@ -143,6 +147,12 @@ pub fn remembered(dir: &Path) -> Result<Option<Remembered>, FileError> {
     Ok(Some(all))
 }
 
+/// What this start of the machine is known by, where that can be known.
+fn boot() -> Option<String> {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_owned()).filter(|id| !id.is_empty() && !id.contains(' '))
+}
+
 /// A line without its checksum, if that is right.
 fn checked(line: &str) -> Option<&str> {
     let (text, sum) = line.rsplit_once(" #")?;
@@ -162,7 +172,9 @@ impl Journal {
 
     fn written(dir: &Path, id: u64, certain: u64, recent: VecDeque<Batch>) -> Result<Journal, FileError> {
         let (draft, path) = (dir.join(DRAFT), dir.join(NAME));
-        let mut text = with_sum(&format!("archive {id:016x}")) + &with_sum(&format!("certain {certain}"));
+        let mut text = with_sum(&format!("archive {id:016x}"));
+        text.extend(boot().map(|boot| with_sum(&format!("boot {boot}"))));
+        text.push_str(&with_sum(&format!("certain {certain}")));
         for batch in &recent {
             text.push_str(&with_sum(&batch_line(batch, certain)));
             if batch.settled {
@@ -254,7 +266,8 @@ mod tests {
         journal.batch(batch(5, "a.warc", 10), 4).unwrap();
         let all = remembered(dir.path()).unwrap().unwrap();
         let settled = Batch { settled: true, ..batch(4, "a.warc", 0) };
-        let expected = Remembered { id: 7, batches: vec![settled, batch(5, "a.warc", 10)], certain: 4 };
+        let expected =
+            Remembered { id: 7, batches: vec![settled, batch(5, "a.warc", 10)], certain: 4, rebooted: false };
         assert_eq!(all, expected);
         assert_eq!(
             (all.number(), all.names_after(4, "a.warc"), all.names_after(4, "b.warc")),
@@ -263,6 +276,10 @@ mod tests {
 
         let path = dir.path().join(NAME);
         let bytes = fs::read(&path).unwrap();
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        let boot = text.lines().find(|line| line.starts_with("boot ")).unwrap();
+        fs::write(&path, text.replace(&format!("{boot}\n"), &with_sum("boot of-another-day"))).unwrap();
+        assert_eq!(remembered(dir.path()).unwrap().unwrap(), Remembered { rebooted: true, ..expected });
         for cut in 0..bytes.len() {
             let torn = [&bytes[..cut], &vec![0; bytes.len() - cut]].concat();
             for bytes in [&bytes[..cut], &torn] {

@@ -5,7 +5,7 @@
 //!
 //! | what | how it is known | what is done |
 //! |---|---|---|
-//! | the batch in hand | the last in the journal, not settled, the next after the store's; it begins where the store ends, and nothing lies behind it | cut off: it is harvested again |
+//! | the batch in hand | the last in the journal, not settled, the next after the store's, and the machine has not been started anew; it begins where the store ends, and nothing lies behind it | cut off: it is harvested again |
 //! | of the last moments | a power cut takes back what the store had committed and not synced; it knows all that was certain | taken in: the captures are there, and their URLs are harvested again |
 //! | nobody's | no row, no line in the journal | the file is set aside |
 //! | anything else | the store is not the journal's, or knows less than was certain, or there is no journal | the start stops, and nothing is touched |
@@ -132,7 +132,8 @@ fn in_hand<'a>(
     store: Standing,
     known: &impl Fn(&str) -> Option<Known>,
 ) -> Option<&'a Batch> {
-    let last = journal.batches.last().filter(|last| !last.settled && last.number == store.batch + 1)?;
+    let is_next = |last: &&Batch| !last.settled && last.number == store.batch + 1;
+    let last = journal.batches.last().filter(is_next).filter(|_| !journal.rebooted)?;
     let agrees = last.parts.iter().all(|part| known(&part.file).map_or(0, |row| row.end) == part.begin);
     agrees.then_some(last)
 }
@@ -177,7 +178,7 @@ mod tests {
             Batch { number: 9, parts: vec![part(100)], settled: true },
             Batch { number: 10, parts: vec![part(110)], settled },
         ];
-        Remembered { id: ID, batches, certain }
+        Remembered { id: ID, batches, certain, rebooted: false }
     }
 
     fn held(name: &str, bytes: u64) -> Held {
@@ -196,6 +197,7 @@ mod tests {
         let open = |bytes| held("a.warc.open", bytes);
         let complete = |bytes| held("a.warc", bytes);
         let hand = &journal(8, false);
+        let rebooted = &Remembered { rebooted: true, ..journal(8, false) };
         let older = |batch, certain| Err(Why::Older { batch, certain });
         let cases = [
             // A killed process: the last batch is in hand, whole or in part, or was committed.
@@ -203,6 +205,8 @@ mod tests {
             ("F7", open(115), Some(110), 9, Some(hand), Ok(Deed::CutBack { to: 110 })),
             ("F7", open(110), Some(110), 9, Some(hand), Ok(Deed::Nothing)),
             ("F7", open(120), Some(120), 10, Some(hand), Ok(Deed::Nothing)),
+            // A power cut may have taken the commit and the line that told of it.
+            ("A13", open(120), Some(110), 9, Some(rebooted), Ok(Deed::TakeIn { from: 110 })),
             // Longer than the batch was, or committed: not in hand.
             ("A13", open(121), Some(110), 9, Some(hand), Ok(Deed::TakeIn { from: 110 })),
             ("A13", open(120), Some(110), 9, Some(&journal(8, true)), Ok(Deed::TakeIn { from: 110 })),
@@ -255,7 +259,7 @@ mod tests {
     fn a13_a_batch_of_which_one_file_disagrees_is_not_in_hand() {
         let part = |file: &str| Part { file: file.into(), begin: 10, end: 20 };
         let batch = Batch { number: 1, parts: vec![part("a.warc"), part("b.warc")], settled: false };
-        let journal = Remembered { id: ID, batches: vec![batch], certain: 0 };
+        let journal = Remembered { id: ID, batches: vec![batch], ..Remembered::default() };
         let files = [held("a.warc.open", 20), held("b.warc.open", 20)];
         let store = Standing { id: Some(ID), batch: 0 };
         for (b, expected) in [(10, Deed::CutBack { to: 10 }), (9, Deed::TakeIn { from: 10 })] {

@@ -19,6 +19,8 @@ pub struct Remembered {
     pub batches: Vec<Batch>,
     /// The store was known to have every batch up to this one on disk.
     pub certain: u64,
+    /// The power went since.
+    pub rebooted: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -34,6 +36,7 @@ pub(super) struct Journal {
     lines: Vec<Line>,
     /// So many of them are on disk.
     synced: usize,
+    rebooted: bool,
 }
 
 /// Beyond this it is written anew.
@@ -41,7 +44,7 @@ const LINES_MAX: usize = 200;
 
 impl Journal {
     pub(super) fn begin(id: u64, certain: u64) -> Journal {
-        Journal { id, lines: vec![Line::Certain(certain)], synced: 1 }
+        Journal { id, lines: vec![Line::Certain(certain)], synced: 1, rebooted: false }
     }
 
     pub(super) fn note(&mut self, line: Line) {
@@ -68,12 +71,14 @@ impl Journal {
         self.lines.len() - self.synced
     }
 
+    /// The power went, and with it the last lines.
     pub(super) fn lose(&mut self, lines: usize) {
+        self.rebooted = true;
         self.lines.truncate(self.lines.len().saturating_sub(lines).max(self.synced));
     }
 
     pub(super) fn remembered(&self) -> Remembered {
-        let mut all = Remembered { id: self.id, ..Remembered::default() };
+        let mut all = Remembered { id: self.id, rebooted: self.rebooted, ..Remembered::default() };
         for line in &self.lines {
             match line {
                 Line::Certain(number) => all.certain = all.certain.max(*number),

@@ -70,14 +70,14 @@ fn held(held: sim::Held) -> warc::Held {
 }
 
 fn journal(shelf: &Shelf) -> Option<warc::Remembered> {
-    let sim::Remembered { id, batches, certain } = shelf.remembered()?;
+    let sim::Remembered { id, batches, certain, rebooted } = shelf.remembered()?;
     let part = |(file, begin, end)| warc::Part { file, begin, end };
     let batch = |batch: sim::Batch| warc::Batch {
         number: batch.number,
         parts: batch.parts.into_iter().map(part).collect(),
         settled: batch.settled,
     };
-    Some(warc::Remembered { id, batches: batches.into_iter().map(batch).collect(), certain })
+    Some(warc::Remembered { id, batches: batches.into_iter().map(batch).collect(), certain, rebooted })
 }
 
 /// The first start of all.

@@ -8,7 +8,11 @@ use net::dns::Overrides;
 use policy::model::RobotsPolicy;
 use policy::time::Span;
 
-use super::value::{DataDir, Delay, contact, delay, duration, line};
+use declare::given::{Delay, contact, delay, duration, line};
+use harvest::Wanted;
+use net::warc::Compression;
+
+use super::value::DataDir;
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct HarvestArgs {
@@ -47,6 +51,25 @@ pub(crate) struct HarvestArgs {
     /// Print what happens as JSON lines
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl HarvestArgs {
+    /// What of it the harvest itself is told; the rest is about what is declared and printed.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted {
+            dir: self.data.dir.clone(),
+            user_agent: self.user_agent.clone(),
+            contact: self.contact.clone(),
+            resolve: self.resolve.clone(),
+            allow_net: self.allow_net.clone(),
+            compression: match self.warc {
+                WarcArg::Gzip => Some(Compression::Gzip(Compression::GZIP_LEVEL)),
+                WarcArg::Zstd => Some(Compression::Zstd(Compression::ZSTD_LEVEL)),
+                WarcArg::None => None,
+            },
+            workers: usize::from(self.workers),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -6,7 +6,6 @@ use clap::{Subcommand, ValueEnum};
 use policy::time::Time;
 
 use super::value::{self, DataDir};
-use crate::pages::rfc3339;
 
 /// Where pages go that are loaded without a collection being named.
 pub(crate) const COLLECTION: &str = "web";
@@ -142,10 +141,10 @@ pub(crate) struct PageArgs {
     #[arg(long)]
     pub(crate) outlinks: bool,
     /// Only inlinks that were seen then or later: 2024, 2024-02, 2024-02-29, or a time
-    #[arg(long, value_name = "TIME", value_parser = period_begin, requires = "inlinks")]
+    #[arg(long, value_name = "TIME", value_parser = value::period_begin, requires = "inlinks")]
     pub(crate) since: Option<Time>,
     /// Only inlinks that were seen then or earlier; a year, month or day counts to its end
-    #[arg(long, value_name = "TIME", value_parser = period_end, requires = "inlinks")]
+    #[arg(long, value_name = "TIME", value_parser = value::period_end, requires = "inlinks")]
     pub(crate) until: Option<Time>,
     #[command(flatten)]
     pub(crate) list: ListArgs,
@@ -158,66 +157,4 @@ pub(crate) struct VerifyArgs {
     pub(crate) repair: bool,
     #[command(flatten)]
     pub(crate) which: WhichArgs,
-}
-
-/// The first moment of a year, month or day; or a moment.
-pub(crate) fn period_begin(text: &str) -> Result<Time, String> {
-    period(text).map(|(first, _)| first)
-}
-
-/// The last moment of it.
-pub(crate) fn period_end(text: &str) -> Result<Time, String> {
-    period(text).map(|(_, last)| last)
-}
-
-/// First and last millisecond of a year, month, day or moment.
-fn period(text: &str) -> Result<(Time, Time), String> {
-    if let Some(moment) = rfc3339(text) {
-        return Ok((moment, moment));
-    }
-    let parts: Vec<&str> = text.split('-').collect();
-    let digits = |at: usize| if at == 0 { 4 } else { 2 };
-    let number = |at: usize| parts.get(at).filter(|part| part.len() == digits(at))?.parse::<u32>().ok();
-    let next = match (parts.len(), number(0), number(1), number(2)) {
-        (1, Some(year), ..) => Some((year + 1, 1, 1)),
-        (2, Some(year), Some(12), _) => Some((year + 1, 1, 1)),
-        (2, Some(year), Some(month), _) => Some((year, month + 1, 1)),
-        (3, Some(year), Some(month), Some(day)) => Some((year, month, day)),
-        _ => None,
-    };
-    let midnight =
-        |year: u32, month: u32, day: u32| rfc3339(&format!("{year:04}-{month:02}-{day:02}T00:00:00Z"));
-    let first = midnight(number(0).unwrap_or(0), number(1).unwrap_or(1), number(2).unwrap_or(1));
-    let beyond = next.and_then(|(year, month, day)| midnight(year, month, day));
-    match (first, beyond) {
-        (Some(first), Some(beyond)) if beyond > first => Ok((first, Time(beyond.0 - 1))),
-        (Some(first), Some(_)) => Ok((first, Time(first.0 + DAY_MS - 1))),
-        _ => {
-            Err("write a year, month or day like 2024-02-29, or a time like 2024-02-29T12:00:00Z".to_owned())
-        }
-    }
-}
-
-const DAY_MS: i64 = 86_400_000;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn x15_a_year_a_month_and_a_day_have_a_beginning_and_an_end() {
-        for (text, first, last) in [
-            ("2024", "2024-01-01T00:00:00Z", "2024-12-31T23:59:59Z"),
-            ("2024-02", "2024-02-01T00:00:00Z", "2024-02-29T23:59:59Z"),
-            ("2023-12", "2023-12-01T00:00:00Z", "2023-12-31T23:59:59Z"),
-            ("2024-12-31", "2024-12-31T00:00:00Z", "2024-12-31T23:59:59Z"),
-            ("2024-12-31T01:02:03Z", "2024-12-31T01:02:03Z", "2024-12-31T01:02:03Z"),
-        ] {
-            let told = period(text).map(|(first, last)| (first.to_string(), last.to_string()));
-            assert_eq!(told, Ok((first.to_owned(), last.to_owned())), "{text}");
-        }
-        for wrong in ["", "24", "2024-", "2024-13", "2023-02-29", "2024-1-1-1", "4294967295", "now", "-1"] {
-            assert!(period(wrong).is_err(), "{wrong}");
-        }
-    }
 }

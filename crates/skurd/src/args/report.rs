@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use policy::time::Span;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use server::api::{ContractBy, DomainsBy, TimeStep};
 
 use super::value::{self, DataDir};
 
@@ -25,7 +24,7 @@ pub(crate) enum ReportCommand {
         #[command(flatten)]
         report: ReportArgs,
         /// What a row stands for
-        #[arg(long, default_value = "profile")]
+        #[arg(long, default_value = "profile", value_parser = value::choice(&ContractBy::ALL, ContractBy::as_str))]
         by: ContractBy,
     },
     /// Requests, statuses, bytes, what changed, errors and response times by domain, by time, or by both
@@ -39,10 +38,10 @@ pub(crate) enum ReportCommand {
         #[command(flatten)]
         report: ReportArgs,
         /// What a row stands for
-        #[arg(long, default_value = "domain")]
+        #[arg(long, default_value = "domain", value_parser = value::described(&DomainsBy::ALL, DomainsBy::as_str, about))]
         by: DomainsBy,
         /// How long a time a row stands for; by days if it goes back further than two of them
-        #[arg(long)]
+        #[arg(long, value_parser = value::choice(&TimeStep::ALL, TimeStep::as_str))]
         step: Option<TimeStep>,
     },
     /// Failed requests and error statuses by kind and domain
@@ -67,74 +66,6 @@ pub(crate) enum ReportCommand {
     },
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum ContractBy {
-    #[default]
-    Profile,
-    Domain,
-    Hour,
-}
-
-impl ContractBy {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            ContractBy::Profile => "profile",
-            ContractBy::Domain => "domain",
-            ContractBy::Hour => "hour",
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum DomainsBy {
-    #[default]
-    Domain,
-    /// Of all domains together
-    Time,
-    /// Each domain at each time
-    Both,
-}
-
-impl DomainsBy {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            DomainsBy::Domain => "domain",
-            DomainsBy::Time => "time",
-            DomainsBy::Both => "both",
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum TimeStep {
-    Hour,
-    Day,
-}
-
-impl TimeStep {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            TimeStep::Hour => "hour",
-            TimeStep::Day => "day",
-        }
-    }
-
-    pub(crate) fn span(self) -> Span {
-        match self {
-            TimeStep::Hour => Span::hours(1),
-            TimeStep::Day => Span::days(1),
-        }
-    }
-
-    /// For a report that goes back so far.
-    pub(crate) fn usual(length: Span) -> TimeStep {
-        if length <= Span::days(2) { TimeStep::Hour } else { TimeStep::Day }
-    }
-}
-
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
@@ -157,4 +88,12 @@ pub(crate) struct PrintArgs {
     /// Draw it too, as SVG
     #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
+}
+
+fn about(by: DomainsBy) -> &'static str {
+    match by {
+        DomainsBy::Domain => "",
+        DomainsBy::Time => "Of all domains together",
+        DomainsBy::Both => "Each domain at each time",
+    }
 }

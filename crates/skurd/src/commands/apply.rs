@@ -7,18 +7,17 @@ use anyhow::Result;
 use axum::http::Method;
 use serde_json::json;
 
-use crate::api::{Applied, AppliedKind, Ask, Question};
-use crate::config;
 use crate::output::{Column, Table, left, right};
-use crate::session::stdout;
+use harvest::session::stdout;
+use server::api::{Applied, AppliedKind, Ask, Question};
 
 const COLUMNS: [Column; 5] =
     [left("kind"), right("added"), right("changed"), right("unchanged"), right("deleted")];
 
 pub(crate) fn run(file: &Path, dir: &Path, prune: bool, as_json: bool) -> Result<()> {
-    let bytes = config::read_bounded(file, config::CONFIG_BYTES_MAX)?;
+    let bytes = declare::read_bounded(file, declare::CONFIG_BYTES_MAX)?;
     // What is wrong with it is told under its own name, before there is a directory.
-    config::parse(&file.display().to_string(), &bytes)?;
+    declare::parse(&file.display().to_string(), &bytes)?;
     let mut question = Question::new(Method::POST, "config").yaml(bytes);
     question.query.push(("prune", prune.to_string()));
     let applied: Applied = Ask::create(dir)?.ask(&question)?;

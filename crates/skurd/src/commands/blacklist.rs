@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::listing::Listing;
 use super::queue::each;
-use crate::api::{Added, Ask, BlacklistItem, Lifted, Question};
 use crate::args::{BlacklistArgs, BlacklistCommand, BlacklistList};
-use crate::config::print_duration;
 use crate::output::{Column, left};
-use crate::session::note;
+use declare::print_duration;
+use harvest::session::note;
+use server::api::{Added, Ask, BlacklistItem, Lifted, Question};
 
 const COLUMNS: [Column; 5] = [left("since"), left("until"), left("reason"), left("collection"), left("url")];
 

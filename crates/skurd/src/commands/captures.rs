@@ -5,10 +5,10 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::listing::Listing;
-use crate::api::{Ask, CaptureItem};
 use crate::args::CapturesArgs;
 use crate::output::{Column, left, number_or_dash, right, text_or_dash};
-use crate::session::stdout;
+use harvest::session::stdout;
+use server::api::{Ask, CaptureItem};
 
 const COLUMNS: [Column; 7] = [
     left("time"),

@@ -5,12 +5,12 @@ use anyhow::{Context, Result};
 use policy::catalog::Catalog;
 use serde_json::json;
 
-use crate::config::{self, ConfigError, Declared, counted};
-use crate::session::note;
+use declare::{self, ConfigError, Declared, counted};
+use harvest::session::note;
 
 pub(crate) fn check(file: &Path, as_json: bool) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    match config::load(file) {
+    match declare::load(file) {
         Ok(declared) => print_good(&mut out, file, declared, as_json)?,
         Err(error) => {
             if let (true, Some(problems)) = (as_json, error.downcast_ref::<ConfigError>()) {
@@ -26,14 +26,14 @@ pub(crate) fn check(file: &Path, as_json: bool) -> Result<()> {
 
 pub(crate) fn schema() -> Result<()> {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{:#}", config::schema())?;
+    writeln!(out, "{:#}", declare::schema())?;
     out.flush()?;
     Ok(())
 }
 
 pub(crate) fn example() -> Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(config::example().as_bytes())?;
+    out.write_all(declare::example().as_bytes())?;
     out.flush()?;
     Ok(())
 }

@@ -11,10 +11,11 @@ use policy::url::{UrlRules, normalise};
 
 use crate::args::{CrawlArgs, HarvestArgs};
 use crate::commands::config::warn;
-use crate::config::{self, Declared};
-use crate::harvest::{Harvest, Until, achieved, summarise};
-use crate::hint::hinted;
-use crate::session::{note, parse_url};
+use crate::run::{self, summarise};
+use declare::hint::hinted;
+use declare::{self, Declared};
+use harvest::session::{note, parse_url};
+use harvest::{Harvest, Until, achieved};
 
 /// Where URLs from the command line are harvested.
 const COLLECTION: &str = "crawl";
@@ -26,11 +27,11 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<()> {
     // Of a config, whatever is declared; else the URLs that are given.
     let own: Vec<String> = declared.seeds.iter().map(|seed| seed.name.clone()).collect();
     let seeds = (!from_config).then_some(own.as_slice());
-    let harvest = Harvest::open(&args.harvest, &declared.into_changes())?;
+    let harvest = Harvest::open(&args.harvest.wanted(), &declared.into_changes())?;
     warn(&args.what.join(" "), &warnings)?;
     let started = harvest.start(args.again)?;
     if !args.harvest.json && started.seeds > 0 {
-        note(&format!("run {}: {} started", started.run, config::counted(started.seeds, "seed")))?;
+        note(&format!("run {}: {} started", started.run, declare::counted(started.seeds, "seed")))?;
     }
     let endless = args.length.is_none() && args.max_urls.is_none();
     let until = Until {
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<()> {
     if until.done {
         harvest.wait(harvest.frontier.try_again(seeds))?;
     }
-    let outcome = harvest.run(&until, None)?;
+    let outcome = run::told(&harvest, &until, args.harvest.json, None)?;
     summarise(&outcome, &args.harvest.data.dir, args.harvest.json)?;
     achieved(&harvest, &outcome, seeds)?;
     if !args.harvest.json && outcome.tally.harvests == 0 && !outcome.interrupted {
@@ -62,7 +63,7 @@ fn declared(args: &CrawlArgs) -> Result<(Declared, bool)> {
                     "a config has `max_depth` in the scope of its profiles",
                 ));
             }
-            (config::load(Path::new(file))?, true)
+            (declare::load(Path::new(file))?, true)
         }
         _ => {
             return Err(hinted(

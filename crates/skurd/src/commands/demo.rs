@@ -11,23 +11,24 @@ use frontier::Witness;
 use tokio::runtime::Builder;
 
 use super::serve::{self, tell};
-use crate::api::App;
-use crate::args::{DataDir, DemoArgs, HarvestArgs, USUAL_LISTEN, WarcArg};
-use crate::config;
-use crate::demo::{self, Demo, Request};
-use crate::harvest::{Harvest, Until, summarise};
-use crate::hint::{hinted, misused};
-use crate::serve::{Guard, Live, Server};
-use crate::session::{note, stdout};
+use crate::args::{DemoArgs, USUAL_LISTEN};
+use crate::run::{self, summarise};
+use declare::hint::{hinted, misused};
+use harvest::session::{note, stdout};
+use harvest::{Harvest, Until, Wanted};
+use net::warc::Compression;
+use server::api::App;
+use server::{Guard, Live, Server};
+use testkit::{self, Demo, Request};
 
 /// Says that a directory is a demo's and may be thrown away.
 const MARK: &str = "DEMO";
-const WORKERS: u16 = 16;
+const WORKERS: usize = 16;
 
 pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     let listener = listen(args)?;
     make_room(&args.dir)?;
-    let declared = config::parse("demo.yaml", demo::config().as_bytes())?;
+    let declared = declare::parse("demo.yaml", testkit::config().as_bytes())?;
     // The web has a thread of its own, as if it were another machine.
     let outside =
         Builder::new_multi_thread().worker_threads(1).thread_name("demo-web").enable_all().build()?;
@@ -38,16 +39,15 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     if !args.json {
         note(&format!(
             "a web of {} hosts is at {address}; harvesting it into {}",
-            demo::HOSTS.len(),
+            testkit::HOSTS.len(),
             args.dir.display()
         ))?;
     }
-    let harvest =
-        Harvest::open(&harvest_args(args, &format!("*.test={address}"))?, &declared.into_changes())?;
+    let harvest = Harvest::open(&wanted(args, &format!("*.test={address}"))?, &declared.into_changes())?;
     mark(&args.dir)?;
     let live = Arc::new(Live::new(Arc::clone(&harvest.figures), Arc::clone(&harvest.archive.health)));
     let app = App::new(Arc::clone(&harvest.frontier), args.dir.clone(), Arc::clone(&live));
-    let server = Server::start(listener, Guard::new(None)?, app)?;
+    let server = Server::start(listener, Guard::new(None)?, app, dashboard::pages)?;
     tell(&server, args.json)?;
     let ran = watched(args, &harvest, &web, &live, server.address);
     server.stop();
@@ -64,7 +64,7 @@ fn watched(
 ) -> Result<()> {
     harvest.start(false)?;
     let audience = || Some(Arc::clone(live) as Arc<dyn Witness>);
-    let outcome = harvest.run(&Until { done: true, ..Until::default() }, audience())?;
+    let outcome = run::told(harvest, &Until { done: true, ..Until::default() }, args.json, audience())?;
     summarise(&outcome, &args.dir, args.json)?;
     if !args.json {
         tell_politeness(&web.log())?;
@@ -79,7 +79,7 @@ fn watched(
             web.address()
         ))?;
     }
-    harvest.run(&Until::default(), audience())?;
+    run::told(harvest, &Until::default(), args.json, audience())?;
     Ok(())
 }
 
@@ -141,20 +141,15 @@ fn tell_politeness(log: &[Request]) -> Result<()> {
     Ok(out.flush()?)
 }
 
-fn harvest_args(args: &DemoArgs, resolve: &str) -> Result<HarvestArgs> {
-    Ok(HarvestArgs {
-        data: DataDir { dir: args.dir.clone() },
-        resolve: vec![resolve.to_owned()],
-        allow_net: vec!["127.0.0.0/8".parse()?],
-        delay: None,
-        parallel: None,
-        workers: WORKERS,
-        robots: None,
+fn wanted(args: &DemoArgs, resolve: &str) -> Result<Wanted> {
+    Ok(Wanted {
+        dir: args.dir.clone(),
         user_agent: None,
         contact: None,
-        no_index: false,
-        warc: WarcArg::Gzip,
-        json: args.json,
+        resolve: vec![resolve.to_owned()],
+        allow_net: vec!["127.0.0.0/8".parse()?],
+        compression: Some(Compression::Gzip(Compression::GZIP_LEVEL)),
+        workers: WORKERS,
     })
 }
 
@@ -175,7 +170,7 @@ fn tell_what_to_try(dir: &Path) -> Result<()> {
         (format!("skurd report domains {data}"), "answers, bytes and errors of each domain"),
         (format!("skurd report contract {data}"), "whether the promised frequency was kept"),
         (
-            format!("skurd warc check {}/*.warc.gz", crate::wire::warc_dir(dir).display()),
+            format!("skurd warc check {}/*.warc.gz", harvest::wire::warc_dir(dir).display()),
             "the archive is sound",
         ),
     ] {

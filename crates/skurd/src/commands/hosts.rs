@@ -4,10 +4,10 @@ use anyhow::Result;
 use policy::time::Span;
 
 use super::listing::Listing;
-use crate::api::{Ask, HostItem};
 use crate::args::HostsArgs;
 use crate::output::{Column, left, right, text_or_dash};
-use crate::session::note;
+use harvest::session::note;
+use server::api::{Ask, HostItem};
 
 const COLUMNS: [Column; 8] = [
     left("host"),

@@ -7,16 +7,15 @@ use anyhow::{Context, Result, bail};
 use axum::http::Method;
 use serde_json::json;
 
-use crate::api::{Ask, BODY_BYTES_MAX, ManySeeds, NewSeed, Question, SeedsAdded};
 use crate::args::ImportArgs;
-use crate::config;
-use crate::import::{IMPORT_BYTES_MAX, Imported, ImportedSeed, to_json_lines, to_yaml};
-use crate::session::stdout;
+use declare::import::{IMPORT_BYTES_MAX, Imported, ImportedSeed, to_json_lines, to_yaml};
+use harvest::session::stdout;
+use server::api::{Ask, BODY_BYTES_MAX, ManySeeds, NewSeed, Question, SeedsAdded};
 
 /// Reads a list with one of the readers and prints or declares its seeds; what was skipped goes to standard error.
 pub(crate) fn run(args: &ImportArgs, read: impl Fn(&[u8]) -> Result<Imported>) -> Result<()> {
     let path = if args.file == Path::new("-") { Path::new("/dev/stdin") } else { &args.file };
-    let bytes = config::read_bounded(path, IMPORT_BYTES_MAX)?;
+    let bytes = declare::read_bounded(path, IMPORT_BYTES_MAX)?;
     let file = args.file.display().to_string();
     let imported = read(&bytes).with_context(|| format!("cannot import {file}"))?;
     tell_skipped(&file, &imported)?;

@@ -6,9 +6,9 @@ use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::api::Ask;
 use crate::output::{Column, Table};
-use crate::session::stdout;
+use harvest::session::stdout;
+use server::api::Ask;
 
 /// What is listed, and how.
 pub(super) struct Listing<'a> {

@@ -24,7 +24,7 @@ use anyhow::Result;
 use crate::args::{
     ArchiveCommand, Args, CdxCommand, Command, ConfigCommand, ImportCommand, StoreCommand, WarcCommand,
 };
-use crate::import as list;
+use declare::import as list;
 
 pub(crate) fn run(args: Args) -> Result<()> {
     match args.command {

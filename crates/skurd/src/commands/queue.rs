@@ -7,11 +7,11 @@ use axum::http::Method;
 use serde_json::json;
 
 use super::listing::Listing;
-use crate::api::{Ask, Moved, Question, QueueItem};
 use crate::args::{QueueArgs, QueueCommand, StateArg, UrlArgs};
-use crate::config::print_duration;
 use crate::output::{Column, left, number_or_dash, right, text_or_dash};
-use crate::session::{note, stdout};
+use declare::print_duration;
+use harvest::session::{note, stdout};
+use server::api::{Ask, Moved, Question, QueueItem};
 
 const COLUMNS: [Column; 9] = [
     left("state"),

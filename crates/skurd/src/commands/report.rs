@@ -8,11 +8,14 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::listing::Printer;
-use crate::api::{Ask, ContractItem, DomainItem, ErrorItem, FeasibilityItem, OverdueItem, Question};
-use crate::args::{ContractBy, DataDir, DomainsBy, PrintArgs, ReportArgs, ReportCommand, TimeStep};
-use crate::config::print_duration;
-use crate::output::{Column, bytes_text, percent_text, rate_text};
-use crate::session::note;
+use crate::args::{DataDir, PrintArgs, ReportArgs, ReportCommand};
+use crate::output::Column;
+use declare::print_duration;
+use declare::text::{bytes_text, percent_text, rate_text};
+use harvest::session::note;
+use server::api::ContractBy;
+use server::api::{Ask, ContractItem, DomainItem, ErrorItem, FeasibilityItem, OverdueItem, Question};
+use server::api::{DomainsBy, TimeStep};
 
 mod columns;
 
@@ -61,7 +64,7 @@ impl<'a> Asked<'a> {
 
     fn rows(&self) -> Result<Rows> {
         let limit =
-            self.args.limit.unwrap_or(crate::api::REPORT_ROWS_MAX).clamp(1, crate::api::REPORT_ROWS_MAX);
+            self.args.limit.unwrap_or(server::api::REPORT_ROWS_MAX).clamp(1, server::api::REPORT_ROWS_MAX);
         let mut query = self.query.clone();
         query.push(("limit", limit.to_string()));
         let mut rows: Rows = self.ask.ask(&Question::get(self.path, query))?;
@@ -191,7 +194,7 @@ fn feasibility(data: &DataDir, args: &PrintArgs) -> Result<()> {
         (true, _) => {}
         (false, true) => note("no host has URLs; `skurd start` queues the seeds")?,
         (false, false) => {
-            let mut out = crate::session::stdout();
+            let mut out = harvest::session::stdout();
             writeln!(out, "\n{}", rows.summary.as_deref().unwrap_or_default())?;
             out.flush()?;
         }

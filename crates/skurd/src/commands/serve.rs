@@ -9,15 +9,16 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use serde_json::json;
 
-use crate::api::App;
 use crate::args::ServeArgs;
 use crate::commands::config::warn;
 use crate::commands::crawl::adjust;
-use crate::config::{self, Declared, counted};
-use crate::harvest::{Harvest, Until, summarise};
-use crate::hint::misused;
-use crate::serve::{Guard, Live, Server};
-use crate::session::note;
+use crate::run::{self, summarise};
+use declare::hint::misused;
+use declare::{self, Declared, counted};
+use harvest::session::note;
+use harvest::{Harvest, Until};
+use server::api::App;
+use server::{Guard, Live, Server};
 
 const TOKEN_VARIABLE: &str = "SKURD_TOKEN";
 const TOKEN_FILE_BYTES_MAX: u64 = 4096;
@@ -34,18 +35,19 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     }
     let declared = declared(args)?;
     let warnings = declared.as_ref().map(Declared::warnings).unwrap_or_default();
-    let harvest = Harvest::open(&args.harvest, &declared.map(Declared::into_changes).unwrap_or_default())?;
+    let harvest =
+        Harvest::open(&args.harvest.wanted(), &declared.map(Declared::into_changes).unwrap_or_default())?;
     let file = args.config.as_deref().unwrap_or(Path::new("")).display().to_string();
     warn(&file, &warnings)?;
     let live = Arc::new(Live::new(Arc::clone(&harvest.figures), Arc::clone(&harvest.archive.health)));
     let app = App::new(Arc::clone(&harvest.frontier), args.harvest.data.dir.clone(), Arc::clone(&live));
-    let server = Server::start(listen(args.listen)?, Guard::new(token)?, app)?;
+    let server = Server::start(listen(args.listen)?, Guard::new(token)?, app, dashboard::pages)?;
     tell(&server, args.harvest.json)?;
     let ran = harvest.start(false).and_then(|started| {
         if !args.harvest.json && started.seeds > 0 {
             note(&format!("run {}: {} started", started.run, counted(started.seeds, "seed")))?;
         }
-        harvest.run(&Until::default(), Some(live))
+        run::told(&harvest, &Until::default(), args.harvest.json, Some(live))
     });
     server.stop();
     summarise(&ran?, &args.harvest.data.dir, args.harvest.json)
@@ -82,7 +84,7 @@ fn declared(args: &ServeArgs) -> Result<Option<Declared>> {
         }
         return Ok(None);
     };
-    let mut declared = config::load(file)?;
+    let mut declared = declare::load(file)?;
     adjust(&mut declared, &args.harvest);
     Ok(Some(declared))
 }
@@ -106,7 +108,7 @@ fn token(args: &ServeArgs) -> Result<Option<String>> {
 }
 
 fn read_token(file: &Path) -> Result<String> {
-    let bytes = config::read_bounded(file, TOKEN_FILE_BYTES_MAX)?;
+    let bytes = declare::read_bounded(file, TOKEN_FILE_BYTES_MAX)?;
     let mode = std::fs::metadata(file).map(|found| found.permissions().mode()).unwrap_or_default();
     if mode & 0o077 != 0 {
         note(&format!("warning: others can read {0}\n  hint: chmod 600 {0}", file.display()))?;

@@ -5,10 +5,10 @@ use std::io::Write;
 use anyhow::Result;
 use axum::http::Method;
 
-use crate::api::{Ask, Question, Run, Start};
 use crate::args::StartArgs;
-use crate::config::counted;
-use crate::session::stdout;
+use declare::counted;
+use harvest::session::stdout;
+use server::api::{Ask, Question, Run, Start};
 
 pub(crate) fn run(args: &StartArgs) -> Result<()> {
     let ask = Ask::open(&args.data.dir)?;

@@ -5,9 +5,9 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 use store::{CheckReport, OpenError, Store};
 
-use crate::config::counted;
-use crate::data_dir::{self, explain};
-use crate::session::{Session, stdout};
+use declare::counted;
+use harvest::data_dir::{self, explain};
+use harvest::session::{Session, stdout};
 
 /// Findings that are told; the rest is counted.
 const FINDINGS_TOLD_MAX: usize = 100;

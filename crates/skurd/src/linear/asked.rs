@@ -13,7 +13,7 @@ use policy::walk::{
 
 use super::outputs::Wanted;
 use crate::args::{ExistenceArgs, IdArgs, WalkArgs};
-use crate::hint::Usage;
+use declare::hint::Usage;
 
 /// What all walks of a command belong to.
 pub(crate) const LINEAR: &str = "linear";
@@ -72,7 +72,7 @@ impl Which<'_> {
             many if many == self.of.len() => Ok(given.get(self.place)),
             many => Err(Usage(format!(
                 "--{flag}: {many} values for {}; it takes one for all of them, or one for each in their order",
-                crate::config::counted(self.of.len(), "template")
+                declare::counted(self.of.len(), "template")
             ))),
         }
     }

@@ -10,9 +10,9 @@ use frontier::schema::WalkRun;
 use policy::walk::{Kind, Outcome, Walk};
 use serde_json::{Value, json};
 
-use super::standing::Standing;
-use crate::harvest::error_word;
-use crate::output::time_json;
+use declare::text::time_json;
+use harvest::error_word;
+use harvest::walk::Standing;
 
 /// What a request to an id came to.
 pub(crate) fn fetch(own: &WalkOrder, harvested: &Harvested<'_>) -> Value {

@@ -14,8 +14,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::ranges::Ranges;
-use crate::hint::hinted;
-use crate::output::time_json;
+use declare::hint::hinted;
+use declare::text::time_json;
 
 /// Longer than any line that is written here.
 const LINE_BYTES_MAX: u64 = 64 << 10;

@@ -18,8 +18,8 @@ use policy::walk::{Kind, Outcome, Walk};
 use super::body::Bodies;
 use super::files::{Files, dir_name};
 use super::lines::Lines;
-use crate::config::counted;
-use crate::session::note;
+use declare::counted;
+use harvest::session::note;
 
 /// What is to be written of a walk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

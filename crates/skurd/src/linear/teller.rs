@@ -10,12 +10,13 @@ use parking_lot::Mutex;
 use policy::time::{Span, Time};
 use tokio::sync::watch;
 
-use super::map::{self, Map};
+use super::events;
 use super::outputs::Outputs;
-use super::{events, words};
-use crate::clock::SystemClock;
-use crate::harvest::figures::Figures;
-use crate::harvest::harvest_json;
+use harvest::clock::SystemClock;
+use harvest::figures::Figures;
+use harvest::walk::map::{self, Map};
+use harvest::walk::words;
+use server::event::harvest_json;
 
 /// How often the map moves, and how often a line is written where none can.
 const TERMINAL_EVERY: Span = Span(250);

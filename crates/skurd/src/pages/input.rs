@@ -14,8 +14,8 @@ use policy::url::UrlRules;
 use super::lines::Lines;
 use super::warc::Records;
 use super::{Mark, Source};
-use crate::config::excerpt;
-use crate::hint::hinted;
+use declare::excerpt;
+use declare::hint::hinted;
 
 /// The name of standard input.
 pub(crate) const STDIN: &str = "-";

@@ -16,7 +16,6 @@
 mod html;
 mod input;
 mod lines;
-mod time;
 mod warc;
 mod wat;
 
@@ -25,8 +24,8 @@ use index::ANCHOR_BYTES_MAX;
 use policy::time::Time;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use declare::rfc3339;
 pub(crate) use input::{STDIN, open};
-pub(crate) use time::rfc3339;
 
 use input::Input;
 use lines::Lines;

@@ -508,13 +508,21 @@ fn whole_harvest(name: &str, case: &Case<'_>) {
     }
 }
 
-/// The journal as a power cut would have left it: nothing after the run that ended well is certain.
+/// What was certain when the journal was begun.
+fn first_certain(journal: &str) -> u64 {
+    journal.lines().find_map(|line| line.strip_prefix("certain ")?.split(' ').next()?.parse().ok()).unwrap()
+}
+
+/// The journal as a power cut would have left it: nothing after the run that ended well is certain, and the machine was started anew.
 fn uncertain(journal: &str, certain: u64) -> String {
     let mut text = String::new();
     for line in journal.lines().map(|line| line.rsplit_once(" #").unwrap().0) {
         let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         if let Some(at) = words.iter().position(|word| word == "certain") {
             words[at + 1] = certain.to_string();
+        }
+        if words[0] == "boot" {
+            words[1] = "of-another-day".to_owned();
         }
         let line = words.join(" ");
         let mut sum = flate2::Crc::new();
@@ -536,7 +544,7 @@ fn a13_a_power_cut_that_takes_the_last_moments_from_the_store_takes_no_bytes() {
         }
         let left = members(&case.warc());
         let journal = fs::read_to_string(BASE.world.data().join("warc/.journal")).unwrap();
-        let certain = journal.lines().nth(1).unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let certain = first_certain(&journal);
         let now = fs::read_to_string(case.warc().join(".journal")).unwrap();
         fs::write(case.warc().join(".journal"), uncertain(&format!("{journal}{}", later(&now)), certain))
             .unwrap();
@@ -570,7 +578,7 @@ fn a13_a_copy_from_before_captures_were_read_back_is_recognised_whatever_it_coun
             // Only the last moments are gone, and a start reads them back by itself.
             true => {
                 let text = fs::read_to_string(&journal).unwrap();
-                let first = text.lines().nth(1).unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+                let first = first_certain(&text);
                 fs::write(&journal, uncertain(&text, first)).unwrap();
                 put_back(&case, &BASE.older);
             }
@@ -598,7 +606,7 @@ fn a13_a_copy_from_before_captures_were_read_back_is_recognised_whatever_it_coun
 
 /// The batches of a journal, without what begins it.
 fn later(journal: &str) -> String {
-    journal.lines().skip(2).map(|line| format!("{line}\n")).collect()
+    journal.lines().skip(3).map(|line| format!("{line}\n")).collect()
 }
 
 /// A14: who deletes the archive under a harvest ends it before anything more is taken for archived.

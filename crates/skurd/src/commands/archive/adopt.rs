@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use serde_json::json;
 
-use crate::config::counted;
-use crate::data_dir;
-use crate::hint::hinted;
-use crate::session::{Session, note, stdout};
-use crate::wire::archive::adopt::{Adopted, adopt};
-use crate::wire::warc_dir;
+use declare::counted;
+use declare::hint::hinted;
+use harvest::data_dir;
+use harvest::session::{Session, note, stdout};
+use harvest::wire::archive::adopt::{Adopted, adopt};
+use harvest::wire::warc_dir;
 
 pub(crate) fn run(data: &Path, files: &[PathBuf], collection: Option<&str>, as_json: bool) -> Result<()> {
     let dir = warc_dir(data);

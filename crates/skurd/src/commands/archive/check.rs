@@ -6,11 +6,11 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::api::{Ask, NOT_UNDERSTOOD, Question};
-use crate::config::counted;
-use crate::hint::hinted;
-use crate::output::bytes_text;
-use crate::session::stdout;
+use declare::counted;
+use declare::hint::hinted;
+use declare::text::bytes_text;
+use harvest::session::stdout;
+use server::api::{Ask, NOT_UNDERSTOOD, Question};
 
 /// Lines that are told; the rest is counted.
 const TOLD_MAX: usize = 20;

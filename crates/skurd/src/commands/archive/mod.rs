@@ -12,10 +12,10 @@ use anyhow::{Context, Result};
 use net::warc::{self, CheckReport};
 use serde_json::json;
 
-use crate::api::{Ask, Question};
 use crate::args::CdxExportArgs;
-use crate::config::counted;
-use crate::session::{note, stdout};
+use declare::counted;
+use harvest::session::{note, stdout};
+use server::api::{Ask, Question};
 
 /// Sorted as a whole, as replay tools want it.
 pub(crate) fn export(args: &CdxExportArgs) -> Result<()> {

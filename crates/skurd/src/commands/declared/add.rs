@@ -10,10 +10,10 @@ use policy::url::UrlRules;
 use serde_json::Value;
 
 use super::path;
-use crate::api::{Ask, Kind, Problem, Question, render, settings_of};
 use crate::args::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
-use crate::hint::hinted;
-use crate::session::{parse_url, stdout};
+use declare::hint::hinted;
+use harvest::session::{parse_url, stdout};
+use server::api::{Ask, Kind, Problem, Question, render, settings_of};
 
 pub(super) fn seed(args: SeedArgs) -> Result<()> {
     let ask = Ask::create(&args.data.dir)?;

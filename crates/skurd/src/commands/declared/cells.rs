@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use serde_json::Value;
 
-use crate::api::{Ask, Kind};
+use server::api::{Ask, Kind};
 
 /// How many profiles each collection has.
 pub(super) fn profiles_by_collection(ask: &Ask) -> Result<BTreeMap<String, usize>> {

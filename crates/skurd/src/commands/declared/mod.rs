@@ -10,13 +10,14 @@ use axum::http::Method;
 use serde_json::Value;
 
 use super::listing::Listing;
-use crate::api::{Ask, Deleted, Kind, Question, Switched, render, segment};
 use crate::args::{
     CollectionCommand, DataDir, GroupCommand, NamesArgs, ProfileCommand, SameCommand, SeedCommand,
     SwitchedCommand,
 };
-use crate::config::counted;
-use crate::session::{note, stdout};
+use crate::output::{Column, left, right};
+use declare::counted;
+use harvest::session::{note, stdout};
+use server::api::{Ask, Deleted, Kind, Question, Switched, render, segment};
 
 pub(crate) fn seed(command: SeedCommand) -> Result<()> {
     match command {
@@ -68,7 +69,7 @@ fn list(kind: Kind, data: &DataDir, as_json: bool) -> Result<()> {
         Kind::Collection if !as_json => cells::profiles_by_collection(&ask)?,
         _ => Default::default(),
     };
-    let (query, columns) = (Vec::new(), kind.columns());
+    let (query, columns) = (Vec::new(), columns(kind));
     let listing = Listing { path: kind.path(), query, limit: None, json: as_json, columns };
     let found = listing.print(&ask, |thing: &Value| cells::of(kind, thing, &profiles))?;
     match found || as_json {
@@ -146,4 +147,28 @@ fn print_lines(lines: &[String]) -> Result<()> {
         writeln!(out, "{line}")?;
     }
     Ok(out.flush()?)
+}
+
+fn columns(kind: Kind) -> &'static [Column] {
+    match kind {
+        Kind::Seed => const { &[left("name"), left("active"), left("profiles"), left("url")] },
+        Kind::Profile => {
+            const {
+                &[
+                    left("name"),
+                    left("active"),
+                    left("collection"),
+                    right("every"),
+                    left("within"),
+                    right("depth"),
+                    right("hops"),
+                    right("length"),
+                    right("ttl"),
+                    left("robots"),
+                ]
+            }
+        }
+        Kind::Collection => const { &[left("name"), left("active"), right("profiles"), left("warc prefix")] },
+        Kind::Group => const { &[left("name"), right("parallel"), left("delay"), left("hosts")] },
+    }
 }

@@ -6,9 +6,9 @@ use anyhow::Result;
 
 use super::Opened;
 use crate::args::WhichArgs;
-use crate::hint::hinted;
-use crate::output::is_harmful;
-use crate::session::stdout;
+use declare::hint::hinted;
+use declare::text::is_harmful;
+use harvest::session::stdout;
 
 pub(super) fn run(which: &WhichArgs) -> Result<()> {
     if which.json {

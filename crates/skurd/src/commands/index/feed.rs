@@ -7,9 +7,9 @@ use policy::time::Time;
 use tokio::sync::mpsc::Sender;
 
 use super::tally::Tally;
-use crate::clock::SystemClock;
-use crate::config::excerpt;
 use crate::pages::{self, Mark, Problem, Source, Step};
+use declare::excerpt;
+use harvest::clock::SystemClock;
 
 /// A batch ends at whichever comes first.
 const BATCH_PAGES_MAX: usize = 1000;

@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use super::Asked;
 use super::text::{self, json_line};
-use crate::api::index::{IndexDomain, IndexPage};
-use crate::api::{LIMIT_MAX, Page, Problem, is_wrong_cursor, segment};
 use crate::args::{DomainArgs, IndexBy, ListArgs, TopArgs};
-use crate::hint::hinted;
 use crate::output::{Column, Table, left, right};
-use crate::session::{note, stdout};
+use declare::hint::hinted;
+use harvest::session::{note, stdout};
+use server::api::index::{IndexDomain, IndexPage};
+use server::api::{LIMIT_MAX, Page, Problem, is_wrong_cursor, segment};
 
 /// Rows of a table if nobody says how many.
 const TABLE_ROWS: u64 = 50;

@@ -21,12 +21,12 @@ use super::place::{LoadFile, Place, command_of};
 use super::tally::Tally;
 use super::tell::{Outcome, Progress, Teller};
 use crate::args::LoadArgs;
-use crate::config::counted;
-use crate::harvest::signal;
-use crate::hint::hinted;
-use crate::output::bytes_text;
 use crate::pages::{self, Mark};
-use crate::session::{Session, note};
+use declare::counted;
+use declare::hint::hinted;
+use declare::text::bytes_text;
+use harvest::session::{Session, note};
+use harvest::signal;
 
 /// Batches read ahead.
 const AHEAD: usize = 2;

@@ -20,11 +20,11 @@ use anyhow::Result;
 use index::Index;
 use serde_json::Value;
 
-use crate::api::index::{IndexItem, Which, choose, no_index};
-use crate::api::{Ask, Question};
 use crate::args::{IndexCommand, WhichArgs};
 use crate::output::{Column, Table, left, right};
-use crate::session::{Session, note, stdout};
+use harvest::session::{Session, note, stdout};
+use server::api::index::{IndexItem, Which, choose, no_index};
+use server::api::{Ask, Question};
 
 pub(crate) fn run(command: &IndexCommand) -> Result<()> {
     match command {

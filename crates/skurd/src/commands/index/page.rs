@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::Asked;
 use super::list::List;
 use super::text::{self, json_line};
-use crate::api::index::{IndexInlink, IndexOutlink, PageFacts};
 use crate::args::PageArgs;
 use crate::output::{Column, left, number_or_dash, text_or_dash};
-use crate::session::stdout;
+use harvest::session::stdout;
+use server::api::index::{IndexInlink, IndexOutlink, PageFacts};
 
 const INLINK_COLUMNS: [Column; 4] = [left("first seen"), left("last seen"), left("from"), left("anchor")];
 const OUTLINK_COLUMNS: [Column; 2] = [left("to"), left("anchor")];

@@ -11,11 +11,11 @@ use serde_json::json;
 
 use super::tally::Tally;
 use super::text::json_line;
-use crate::clock::SystemClock;
-use crate::config::counted;
-use crate::output::{bytes_text, rate_text, time_json};
 use crate::pages::{At, Problem};
-use crate::session::stdout;
+use declare::counted;
+use declare::text::{bytes_text, rate_text, time_json};
+use harvest::clock::SystemClock;
+use harvest::session::stdout;
 
 /// How often the line moves, and how often one is written where none can move.
 const TERMINAL_EVERY: Span = Span(250);

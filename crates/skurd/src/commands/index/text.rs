@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::output::is_harmful;
+use declare::text::is_harmful;
 
 /// Longer anchor texts are cut in tables.
 const ANCHOR_CHARS_SHOWN_MAX: usize = 80;

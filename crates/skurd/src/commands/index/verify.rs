@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::Opened;
 use super::text::json_line;
 use crate::args::VerifyArgs;
-use crate::config::counted;
-use crate::session::stdout;
+use declare::counted;
+use harvest::session::stdout;
 
 pub(super) fn run(args: &VerifyArgs) -> Result<()> {
     let opened = Opened::new(&args.which)?;

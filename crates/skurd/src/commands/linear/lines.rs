@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::api::walks::{IdRange, MoreRanges, RANGES_MAX, WalkDetail};
-use crate::api::{Ask, NOT_UNDERSTOOD, Question, segment};
+use server::api::walks::{IdRange, MoreRanges, RANGES_MAX, WalkDetail};
+use server::api::{Ask, NOT_UNDERSTOOD, Question, segment};
 
 /// Stretches that found and missing are told for.
 pub(super) const STRETCHES: usize = 16;

@@ -20,15 +20,17 @@ use tokio::sync::watch;
 
 use super::crawl::{adjust, collection, profile};
 use crate::args::{LinearArgs, LinearCommand, WalkArgs, WarcArg};
-use crate::config::Declared;
-use crate::harvest::figures::Figures;
-use crate::harvest::{Harvest, Outcome, Until, data_flag, unanswered};
-use crate::hint::{Usage, hinted};
-use crate::linear::map::{CELLS, Map, has_colours};
-use crate::linear::{LINEAR, Outputs, Stopped, Teller, Wanted, asked, events, refused, words};
-use crate::output::bytes_text;
-use crate::session::{note, stdout};
-use crate::wire;
+use crate::linear::{LINEAR, Outputs, Teller, Wanted, asked, events, refused};
+use crate::run::data_flag;
+use declare::Declared;
+use declare::hint::{Usage, hinted};
+use declare::text::bytes_text;
+use harvest::figures::Figures;
+use harvest::session::{note, stdout};
+use harvest::walk::map::{CELLS, Map, has_colours};
+use harvest::walk::{Stopped, words};
+use harvest::wire;
+use harvest::{Harvest, Outcome, Until, unanswered};
 
 pub(crate) fn run(args: &LinearArgs) -> Result<()> {
     match &args.command {
@@ -60,7 +62,7 @@ fn walk(args: &WalkArgs) -> Result<()> {
     let teller =
         Arc::new(Teller::new(&harvest.frontier, names.clone(), &figures, outputs, json, stop.clone()));
     let until = Until { length: args.length, ..Until::default() };
-    let ran = harvest.run_told(&until, figures, &teller, stop);
+    let ran = harvest.run(&until, figures, &teller, stop);
     let written = teller.end();
     let outcome = ran?;
     match json {
@@ -91,7 +93,7 @@ fn open(args: &WalkArgs, walks: &[(DeclaredWalk, Wanted)]) -> Result<Harvest> {
         ..Declared::default()
     };
     adjust(&mut declared, &args.harvest);
-    Harvest::open(&args.harvest, &declared.into_changes()).map_err(|error| {
+    Harvest::open(&args.harvest.wanted(), &declared.into_changes()).map_err(|error| {
         let Some(DeclareError::Walk { walk, refusal: Refusal::Settings(problem) }) = error.downcast_ref()
         else {
             return error;

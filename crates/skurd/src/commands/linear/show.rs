@@ -7,14 +7,15 @@ use policy::time::Span;
 use policy::walk::{Direction, Retry, WalkSettings};
 
 use super::lines::{self, STRETCHES, question};
-use crate::api::walks::{IdRange, WalkDetail, WalkItem};
-use crate::api::{Ask, NOT_UNDERSTOOD};
 use crate::args::ShowArgs;
-use crate::config::{counted, print_duration};
-use crate::linear::WalkCell;
-use crate::linear::map::{CELLS, Map, has_colours};
-use crate::output::{Column, Table, left, number_or_dash, rate_text, right, text_or_dash};
-use crate::session::{note, stdout};
+use crate::output::{Column, Table, left, number_or_dash, right, text_or_dash};
+use declare::text::rate_text;
+use declare::{counted, print_duration};
+use harvest::session::{note, stdout};
+use harvest::walk::WalkCell;
+use harvest::walk::map::{CELLS, Map, has_colours};
+use server::api::walks::{IdRange, WalkDetail, WalkItem};
+use server::api::{Ask, NOT_UNDERSTOOD};
 
 const COLUMNS: [Column; 7] = [
     left("walk"),

@@ -9,10 +9,10 @@ use frontier::ports::Clock;
 use policy::time::Time;
 use serde_json::value::RawValue;
 
-use crate::api::{Ask, Question, WhyItem};
 use crate::args::WhyArgs;
-use crate::clock::SystemClock;
-use crate::session::stdout;
+use harvest::clock::SystemClock;
+use harvest::session::stdout;
+use server::api::{Ask, Question, WhyItem};
 
 pub(crate) fn run(args: &WhyArgs) -> Result<()> {
     let ask = Ask::open(&args.data.dir)?;

@@ -1,0 +1,169 @@
+//! What was archived: by URL, and one by one with its record and its text.
+
+use std::io::Cursor;
+
+use axum::extract::State;
+use axum::response::Response;
+use maud::{Markup, html};
+use net::warc::Reader;
+
+use super::Site;
+use super::ask::{List, href};
+use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, facts, pager, table};
+use super::text::{lines, number, or_dash, shown, time, url};
+use declare::text::bytes_text;
+use server::api::{Answer, CaptureItem, Path, segment};
+
+/// Of a record and of a text, this much is shown.
+const SHOWN_BYTES_MAX: usize = 64 << 10;
+const HEADS_BYTES_MAX: usize = 16 << 10;
+
+pub(super) async fn list(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+    let asked = |name| visit.asked(name).unwrap_or_default();
+    let pairs = ["url", "prefix", "collection", "cursor"].map(|name| (name, asked(name)));
+    let page: List<CaptureItem> = site.get("captures", &[&pairs[..], &[("limit", "50")]].concat()).await?;
+    let is_narrow = pairs[..2].iter().any(|(_, value)| !value.is_empty());
+    let main = html! {
+        div.title { h1 { "Captures" } }
+        p.lead {
+            @match (asked("url"), asked("collection")) {
+                ("", "") => "Everything that was archived, in the order of addresses.",
+                ("", name) => { "What was archived in the collection " b { (shown(name)) } "." },
+                (address, _) => { "What was archived of " b { (shown(address)) } "." },
+            }
+        }
+        (Search { action: "/captures", name: "prefix", label: "Addresses that begin with", value: asked("prefix"),
+            hint: "https://example.org/news/", button: "Show", kept: &[("collection", asked("collection"))] }.show())
+        @if page.items.is_empty() && page.next.is_none() {
+            (nothing(is_narrow))
+        } @else {
+            (table_of(&page.items, true))
+        }
+        (pager(&visit, "cursor", page.next.as_deref()))
+    };
+    Ok(site.page(&Frame { title: "Captures", section: Section::Captures, visit: &visit }, main))
+}
+
+fn nothing(is_narrow: bool) -> Markup {
+    match is_narrow {
+        true => empty(
+            "Nothing was archived of this.",
+            html! { p { a href="/inspect" { "Why?" } " says what decides about a URL, or " a href="/captures" { "show all captures" } "." } },
+        ),
+        false => empty(
+            "Nothing has been archived yet.",
+            html! { p { "Start what is declared on the page of " a href="/seeds" { "seeds" } ", or with " (command("skurd start")) } },
+        ),
+    }
+}
+
+pub(super) fn table_of(items: &[CaptureItem], with_url: bool) -> Markup {
+    let names: &[&str] = match with_url {
+        true => &["Time", "URL", "#Status", "Type", "#Size", "Collection"],
+        false => &["Time", "#Status", "Type", "#Size", "Collection"],
+    };
+    table(
+        "Captures",
+        columns(names),
+        html! {
+            @for item in items {
+                tr {
+                    th scope="row" { a href=(format!("/captures/{}", segment(&item.id))) { (time(&item.time)) } }
+                    @if with_url { td.wide { (url(&item.url)) } }
+                    td.num { (status(item.status)) }
+                    td { (or_dash(item.mime.as_deref())) @if item.revisit { " " (badge("plain", "unchanged")) } }
+                    td.num { (bytes_text(item.length)) }
+                    td { (shown(&item.collection)) }
+                }
+            }
+        },
+    )
+}
+
+fn status(status: Option<u16>) -> Markup {
+    let class = match status.unwrap_or(0) / 100 {
+        2 => "good",
+        3 => "calm",
+        4 => "warn",
+        5 => "bad",
+        _ => "plain",
+    };
+    html! { @match status { Some(status) => (badge(class, &status.to_string())), None => (or_dash(None)) } }
+}
+
+pub(super) async fn one(State(site): State<Site>, visit: Visit, Path(id): Path<String>) -> Answer<Response> {
+    let path = format!("captures/{}", segment(&id));
+    let item: CaptureItem = site.get(&path, &[]).await?;
+    let record = site.beginning(&format!("{path}/record"), SHOWN_BYTES_MAX).await;
+    let content = site.beginning(&format!("{path}/content"), SHOWN_BYTES_MAX).await;
+    let main = html! {
+        p.crumbs { a href="/captures" { "Captures" } " / " a href=(href("/captures", &[("url", &item.url)])) { "of this URL" } }
+        div.title { h1 { "Capture of " (time(&item.time)) } (status(item.status)) @if item.revisit { (badge("plain", "unchanged")) } }
+        p.address { (url(&item.url)) }
+        (known(&item))
+        h2 { "Content as text" }
+        @match content {
+            Ok(begun) if begun.is_text => {
+                pre.text tabindex="0" { (lines(&String::from_utf8_lossy(&begun.bytes))) }
+                @if begun.is_cut { p.faint { "Only the beginning is shown." } }
+            },
+            Ok(_) => p { "This is no text. " a href=(format!("/api/v1/{path}/content")) { "Save the content" } " as a file." },
+            Err(problem) => p.notice.bad { (shown(&problem.detail)) },
+        }
+        h2 { "Record as archived" }
+        @match record {
+            Ok(begun) => {
+                pre.text tabindex="0" { (lines(&record_text(&begun.bytes))) }
+                p.faint { "What follows the head is the content." }
+            },
+            Err(problem) => p.notice.bad { (shown(&problem.detail)) },
+        }
+        ul.inline {
+            li { a href=(format!("/api/v1/{path}/record")) { "Save the record" } " (WARC)" }
+            li { a href=(format!("/api/v1/{path}/content")) { "Save the content" } }
+        }
+    };
+    Ok(site.page(&Frame { title: "Capture", section: Section::Captures, visit: &visit }, main))
+}
+
+fn known(item: &CaptureItem) -> Markup {
+    facts(&[
+        ("Time", time(&item.time)),
+        ("Status", or_dash(item.status.map(|status| status.to_string()).as_deref())),
+        ("Type", or_dash(item.mime.as_deref())),
+        ("Collection", html! { (shown(&item.collection)) }),
+        ("Digest", html! { code { (shown(&item.digest)) } }),
+        ("File", html! { code { (shown(&item.file)) } }),
+        ("Place in it", html! { (number(item.offset)) " + " (number(item.length)) " bytes" }),
+    ])
+}
+
+/// The head of a record and of the answer in it; what follows may be anything.
+fn record_text(bytes: &[u8]) -> String {
+    match heads(bytes) {
+        Some(text) => String::from_utf8_lossy(&text).replace("\r\n", "\n"),
+        None => "This record cannot be read; `skurd warc check` says why.".to_owned(),
+    }
+}
+
+fn heads(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut reader = Reader::new(Cursor::new(bytes)).ok()?;
+    let head = reader.next().ok()??;
+    let mut text = format!("{}\n", head.version).into_bytes();
+    for (name, value) in &head.fields {
+        text.extend_from_slice(format!("{name}: {value}\n").as_bytes());
+    }
+    text.push(b'\n');
+    let begin = text.len();
+    while let Ok(Some(piece)) = reader.piece() {
+        let searched = text.len().saturating_sub(3).max(begin);
+        text.extend_from_slice(piece);
+        let end =
+            text[searched..].windows(4).position(|window| window == b"\r\n\r\n").map(|at| searched + at);
+        if end.is_some() || text.len() >= HEADS_BYTES_MAX {
+            text.truncate(end.unwrap_or(HEADS_BYTES_MAX));
+            break;
+        }
+    }
+    Some(text)
+}

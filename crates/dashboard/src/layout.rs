@@ -1,0 +1,318 @@
+//! What all pages look like: the frame around them, and the pieces they are made of.
+
+#![allow(clippy::needless_pass_by_value, reason = "markup is made where it is handed over")]
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use maud::{DOCTYPE, Markup, html};
+use url::form_urlencoded;
+
+use super::ask::{Pairs, href};
+use super::forms::Notice;
+use super::text::shown;
+use super::{Site, assets};
+use server::api::Problem;
+
+/// Nothing runs, loads, frames or posts but what is this server's own.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+                      form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/// Where a page stands in the navigation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Section {
+    Overview,
+    Hosts,
+    Inspect,
+    Seeds,
+    Profiles,
+    Collections,
+    Walks,
+    Captures,
+    Links,
+    Reports,
+    /// In none: the login, and problems.
+    Nowhere,
+}
+
+/// A heading, and the pages below it: each with its address and its name.
+type Group = (&'static str, &'static [(Section, &'static str, &'static str)]);
+
+const NAVIGATION: [Group; 3] = [
+    (
+        "Harvest",
+        &[
+            (Section::Overview, "/", "Overview"),
+            (Section::Hosts, "/hosts", "Hosts"),
+            (Section::Inspect, "/inspect", "Why"),
+        ],
+    ),
+    (
+        "Declared",
+        &[
+            (Section::Seeds, "/seeds", "Seeds"),
+            (Section::Profiles, "/profiles", "Profiles"),
+            (Section::Collections, "/collections", "Collections"),
+            (Section::Walks, "/walks", "Walks"),
+        ],
+    ),
+    (
+        "Archive",
+        &[
+            (Section::Captures, "/captures", "Captures"),
+            (Section::Links, "/links", "Links"),
+            (Section::Reports, "/reports", "Reports"),
+        ],
+    ),
+];
+
+/// The request of a page: where it is, and which notice is to be shown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Visit {
+    path: String,
+    query: Vec<(String, String)>,
+    note: Option<u64>,
+}
+
+impl FromRequestParts<Site> for Visit {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Site) -> Result<Visit, Infallible> {
+        let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        let mut query: Vec<(String, String)> = pairs.into_owned().collect();
+        let note = query.iter().find(|(name, _)| name == "note").and_then(|(_, id)| id.parse().ok());
+        query.retain(|(name, _)| name != "note");
+        Ok(Visit { path: parts.uri.path().to_owned(), query, note })
+    }
+}
+
+impl Visit {
+    /// This very page.
+    pub(super) fn here(&self) -> String {
+        let pairs: Vec<(&str, &str)> = self.query.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        href(&self.path, &pairs)
+    }
+
+    /// What the query says of this name; none if it is empty.
+    pub(super) fn asked(&self, name: &str) -> Option<&str> {
+        let found = self.query.iter().find(|(own, _)| own == name);
+        found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// The same page with this changed.
+    pub(super) fn with(&self, name: &str, value: &str) -> String {
+        let others = self.query.iter().filter(|(own, _)| own != name);
+        let mut pairs: Vec<(&str, &str)> = others.map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        pairs.push((name, value));
+        href(&self.path, &pairs)
+    }
+}
+
+/// What the frame of a page says.
+pub(super) struct Frame<'a> {
+    pub(super) title: &'a str,
+    pub(super) section: Section,
+    pub(super) visit: &'a Visit,
+}
+
+impl Site {
+    /// A whole page around its main part, which begins with its heading.
+    pub(super) fn page(&self, frame: &Frame<'_>, main: Markup) -> Response {
+        let notice = frame.visit.note.and_then(|id| self.forms.take(id));
+        let inside = html! {
+            (self.header(frame))
+            main #main tabindex="-1" {
+                (notice_box(notice.as_ref()))
+                (main)
+            }
+        };
+        answer(StatusCode::OK, frame.title, inside)
+    }
+
+    fn header(&self, frame: &Frame<'_>) -> Markup {
+        html! {
+            header.bar {
+                a.brand href="/" { img src=(assets::path("icon.svg")) alt="" width="24" height="24"; "Skurd" }
+                nav aria-label="Main" {
+                    @for (group, entries) in NAVIGATION {
+                        p.group { (group) }
+                        ul {
+                            @for (section, path, name) in entries {
+                                li { a href=(path) aria-current=[(*section == frame.section).then_some("page")] { (name) } }
+                            }
+                        }
+                    }
+                }
+                @if self.guard.wants_token() {
+                    form.leave method="post" action="/logout" {
+                        (self.hidden(frame.visit))
+                        button.quiet type="submit" { "Log out" }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A problem as a page.
+    pub(super) fn problem(&self, status: StatusCode, problem: &Problem) -> Response {
+        let visit = Visit::default();
+        let frame = Frame { title: &problem.title, section: Section::Nowhere, visit: &visit };
+        let inside = html! {
+            (self.header(&frame))
+            main #main tabindex="-1" {
+                h1 { (shown(&problem.title)) }
+                p.lead { (shown(&problem.detail)) }
+                @if let Some(hint) = &problem.hint { p { (shown(hint)) } }
+                @for error in &problem.errors { p { code { (shown(&error.pointer)) } " " (shown(&error.detail)) } }
+                p { a href="/" { "Back to the overview" } }
+            }
+        };
+        answer(status, &problem.title, inside)
+    }
+}
+
+/// A page without the frame of the others, or with: the whole document.
+pub(super) fn answer(status: StatusCode, title: &str, inside: Markup) -> Response {
+    let document = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (shown_plain(title)) " · Skurd" }
+                link rel="icon" href=(assets::path("icon.svg")) type="image/svg+xml";
+                link rel="stylesheet" href=(assets::path("skurd.css"));
+                script src=(assets::path("skurd.js")) defer {}
+            }
+            body {
+                a.skip href="#main" { "Skip to content" }
+                (inside)
+            }
+        }
+    };
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        // With none at all, browsers would not even tell us that a form is our own.
+        (header::REFERRER_POLICY, "same-origin"),
+    ];
+    (status, headers, document.into_string()).into_response()
+}
+
+/// For places that take no markup: what is invisible is left out.
+fn shown_plain(text: &str) -> String {
+    text.chars()
+        .filter(|c| c.is_alphanumeric() || c.is_ascii_graphic() || *c == ' ' || *c == '·')
+        .take(120)
+        .collect()
+}
+
+fn notice_box(notice: Option<&Notice>) -> Markup {
+    html! {
+        @if let Some(notice) = notice {
+            p.notice.good[notice.good].bad[!notice.good] role="status" { (shown(&notice.text)) }
+        }
+    }
+}
+
+/// Nothing is here: why, and what to do next.
+pub(super) fn empty(title: &str, next: Markup) -> Markup {
+    html! { div.empty { p.what { (title) } div.next { (next) } } }
+}
+
+/// Something to type into a terminal.
+pub(super) fn command(text: &str) -> Markup {
+    html! { code.command { (shown(text)) } }
+}
+
+/// A table that scrolls in its own box where there is no room.
+pub(super) fn table(caption: &str, head: Markup, rows: Markup) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(caption) {
+            table {
+                caption.unseen { (caption) }
+                thead { tr { (head) } }
+                tbody { (rows) }
+            }
+        }
+    }
+}
+
+/// Heading cells; those that begin with `#` stand over figures.
+pub(super) fn columns(names: &[&str]) -> Markup {
+    html! {
+        @for name in names {
+            @match name.strip_prefix('#') {
+                Some(name) => th.num scope="col" { (name) },
+                None => th scope="col" { (name) },
+            }
+        }
+    }
+}
+
+/// The way to the next page of a list, and back to the first.
+pub(super) fn pager(visit: &Visit, cursor: &str, next: Option<&str>) -> Markup {
+    let began = visit.asked(cursor).is_some();
+    html! {
+        @if began || next.is_some() {
+            nav.pager aria-label="Pages" {
+                @if began { a href=(visit.with(cursor, "")) { "First page" } }
+                @if let Some(next) = next { a href=(visit.with(cursor, next)) rel="next" { "Next page" } }
+            }
+        }
+    }
+}
+
+/// Views of the same page, side by side.
+pub(super) fn tabs(label: &str, entries: &[(&str, String, bool)]) -> Markup {
+    html! {
+        nav.tabs aria-label=(label) {
+            ul { @for (name, path, here) in entries { li { a href=(path) aria-current=[here.then_some("true")] { (name) } } } }
+        }
+    }
+}
+
+/// A form that asks: one text field and its button.
+pub(super) struct Search<'a> {
+    pub(super) action: &'a str,
+    pub(super) name: &'a str,
+    pub(super) label: &'a str,
+    pub(super) value: &'a str,
+    pub(super) hint: &'a str,
+    pub(super) button: &'a str,
+    /// Fields that stay as they are.
+    pub(super) kept: Pairs<'a>,
+}
+
+impl Search<'_> {
+    pub(super) fn show(&self) -> Markup {
+        let id = format!("field-{}", self.name);
+        html! {
+            form.search role="search" method="get" action=(self.action) {
+                label for=(id) { (self.label) }
+                div.row {
+                    input #(id) type="search" name=(self.name) value=(self.value) placeholder=(self.hint)
+                        autocomplete="off" spellcheck="false" maxlength="4000";
+                    @for (name, value) in self.kept.iter().filter(|(_, value)| !value.is_empty()) {
+                        input type="hidden" name=(name) value=(value);
+                    }
+                    button type="submit" { (self.button) }
+                }
+            }
+        }
+    }
+}
+
+/// A word in a frame, coloured by what it means.
+pub(super) fn badge(class: &'static str, text: &str) -> Markup {
+    html! { span.badge.(class) { (shown(text)) } }
+}
+
+/// Names and what they are.
+pub(super) fn facts(rows: &[(&str, Markup)]) -> Markup {
+    html! { dl.facts { @for (name, value) in rows { div { dt { (name) } dd { (value) } } } } }
+}

@@ -1,0 +1,117 @@
+//! The dashboard (I5): what the API says, as pages for people.
+//!
+//! A page is asked for by a browser, asks the [API](server::api) in this same process ([`ask`]), and is written whole on this side: it works
+//! without script, and the one script there is only keeps figures fresh. Whatever changes something is a form ([`forms`]) that carries a
+//! token of this process, is carried out by the API, and ends in a redirect with a notice. A [`Problem`](server::api::Problem) on the way becomes a page of
+//! its own at the [`door`], which also shows who has no token to the login page.
+//!
+//! Everything that comes from the web is hostile: it is written only through [`text`], which escapes it and makes what is invisible visible.
+//! The content security policy lets nothing run or load that is not an [asset](assets) of this binary.
+
+#![allow(
+    missing_debug_implementations,
+    reason = "services with handles and locks, of which nobody prints one"
+)]
+
+mod act;
+mod ask;
+mod assets;
+mod captures;
+mod door;
+mod forms;
+mod hosts;
+mod inspect;
+mod layout;
+mod links;
+mod login;
+mod overview;
+mod queue;
+mod reports;
+mod spark;
+mod text;
+mod thing;
+mod things;
+mod walks;
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+
+use anyhow::Result;
+use server::api::{self, App};
+use server::{Guard, Pages};
+
+/// What every page works on.
+#[derive(Clone)]
+pub struct Site(Arc<Inner>);
+
+pub struct Inner {
+    app: App,
+    /// The API without a door: who reaches a page has passed it.
+    api: Router,
+    guard: Arc<Guard>,
+    forms: forms::Forms,
+}
+
+impl Deref for Site {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl Site {
+    pub fn new(app: App, guard: Arc<Guard>) -> std::io::Result<Site> {
+        let api = api::router(api::routes().with_state(app.clone()));
+        let forms = forms::Forms::new()?;
+        Ok(Site(Arc::new(Inner { app, api, guard, forms })))
+    }
+}
+
+/// The dashboard over an app.
+pub fn pages(app: App, guard: Arc<Guard>) -> Result<Pages> {
+    let site = Site::new(app, guard)?;
+    let routes = routes(site.clone());
+    Ok(Pages { routes, outermost: Box::new(move |router| doorway(router, site)) })
+}
+
+/// All pages; to be put behind the guard.
+fn routes(site: Site) -> Router {
+    Router::new()
+        .route("/", get(overview::show))
+        .route("/hosts", get(hosts::show))
+        .route("/queue", get(queue::show))
+        .route("/inspect", get(inspect::show))
+        .route("/seeds", get(things::seeds))
+        .route("/profiles", get(things::profiles))
+        .route("/collections", get(things::collections))
+        .route("/seeds/{name}", get(thing::seed))
+        .route("/profiles/{name}", get(thing::profile))
+        .route("/collections/{name}", get(thing::collection))
+        .route("/walks", get(walks::list))
+        .route("/walks/{name}", get(walks::one))
+        .route("/links", get(links::top))
+        .route("/links/domain", get(links::domain))
+        .route("/links/page", get(links::page))
+        .route("/reports", get(reports::show))
+        .route("/captures", get(captures::list))
+        .route("/captures/{id}", get(captures::one))
+        .route("/act/switch", post(act::switch))
+        .route("/act/start", post(act::start))
+        .route("/act/pause", post(act::pause))
+        .route("/act/move", post(act::move_url))
+        .route("/act/walk", post(act::resume_walk))
+        .route("/login", get(login::show).post(login::enter))
+        .route("/logout", post(login::leave))
+        .route("/assets/{name}", get(assets::serve))
+        .with_state(site)
+}
+
+/// Outermost: answers of every kind that a person sees are pages.
+fn doorway(router: Router, site: Site) -> Router {
+    router.layer(from_fn_with_state(site, door::pages))
+}

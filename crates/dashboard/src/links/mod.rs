@@ -1,0 +1,212 @@
+//! The link explorer: the most linked-to pages and domains, who links to a page and with which words, and what was never captured.
+
+mod page;
+
+use axum::extract::State;
+use axum::response::Response;
+use maud::{Markup, html};
+
+pub(super) use page::page;
+
+use super::Site;
+use super::ask::{List, href};
+use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, pager, table, tabs};
+use super::text::{brief, number, shown, way_out};
+use server::api::index::{ACROSS, IndexDomain, IndexItem, IndexPage};
+use server::api::{Answer, Problem, segment};
+
+const ROWS: &str = "50";
+/// Indexes to choose from; the address of the page can name any.
+const INDEXES_SHOWN: &str = "50";
+const VIEWS: [(&str, &str, &str); 4] = [
+    (
+        "By score",
+        "",
+        "Pages by score: how many pages link to them, and one more for those that were captured.",
+    ),
+    ("By inlinks", "incount", "Pages by how many pages link to them."),
+    ("Domains", "domains", "Domains by how many of their pages are known."),
+    (
+        "Never captured",
+        "missing",
+        "The most linked-to pages that were never captured: what the archive misses.",
+    ),
+];
+
+pub(super) async fn top(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+    let Some(index) = site.index(&visit).await? else { return Ok(site.no_index(&visit)) };
+    let name = name_of(&index);
+    let view = visit.asked("view").unwrap_or_default();
+    let lead = VIEWS.iter().find(|(_, own, _)| *own == view).map_or(VIEWS[0].2, |(_, _, lead)| lead);
+    let entries: Vec<(&str, String, bool)> = VIEWS
+        .iter()
+        .map(|(label, own, _)| (*label, href("/links", &[("index", name), ("view", own)]), *own == view))
+        .collect();
+    let (rows, next) = site.ranked(&index, view, visit.asked("cursor")).await?;
+    let main = html! {
+        (site.head(&visit, &index).await?)
+        (Search { action: "/links/page", name: "url", label: "A page: who links to it?", value: "", hint: "https://example.org/page",
+            button: "Look up", kept: &[("index", name)] }.show())
+        (tabs("Order", &entries))
+        p { (lead) }
+        @match rows {
+            Some(rows) => (rows),
+            None => (empty("Nothing is known here yet.", html! {
+                p { "Pages come in as they are harvested, or from files: " (command("skurd index load FILE")) }
+            })),
+        }
+        (pager(&visit, "cursor", next.as_deref()))
+    };
+    Ok(site.page(&Frame { title: "Links", section: Section::Links, visit: &visit }, main))
+}
+
+pub(super) async fn domain(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+    let Some(index) = site.index(&visit).await? else { return Ok(site.no_index(&visit)) };
+    let name = name_of(&index);
+    let all = href("/links", &[("index", name), ("view", "domains")]);
+    let Some(asked) = visit.asked("name") else {
+        return Err(Problem::bad_request("no domain is named").hint(format!("{all} lists those there are")));
+    };
+    let at = format!("index/domains/{}", segment(asked));
+    let known: Option<IndexDomain> = site.find(&at, &[which(&index)]).await?;
+    let cursor = visit.asked("cursor").unwrap_or_default();
+    let pages: List<IndexPage> = match &known {
+        Some(_) => {
+            site.get(&format!("{at}/pages"), &[which(&index), ("limit", ROWS), ("cursor", cursor)]).await?
+        }
+        None => List { items: Vec::new(), next: None },
+    };
+    let (title, count) = known.as_ref().map_or((asked, 0), |known| (known.domain.as_str(), known.pagecount));
+    let main = html! {
+        p.crumbs { a href=(href("/links", &[("index", name)])) { "Links" } " / " a href=(all) { "Domains" } }
+        div.title { h1 { (shown(title)) } span.faint { (number(count)) " pages known" } }
+        @if pages.items.is_empty() {
+            (empty("No page of this domain is known.", html! { p { a href=(all) { "All domains" } } }))
+        } @else {
+            (pages_table(name, &pages.items))
+        }
+        (pager(&visit, "cursor", pages.next.as_deref()))
+    };
+    Ok(site.page(&Frame { title, section: Section::Links, visit: &visit }, main))
+}
+
+fn pages_table(index: &str, items: &[IndexPage]) -> Markup {
+    table(
+        "Pages",
+        columns(&["Page", "#Inlinks", "#Score", "Captured here"]),
+        html! {
+            @for item in items {
+                tr {
+                    td.wide { (page_link(index, &item.url)) }
+                    td.num { (number(item.incount)) }
+                    td.num { (number(item.score)) }
+                    td { @if item.loaded { (badge("good", "yes")) } @else { (badge("warn", "no")) } }
+                }
+            }
+        },
+    )
+}
+
+fn domains_table(index: &str, items: &[IndexDomain]) -> Markup {
+    table(
+        "Domains",
+        columns(&["Domain", "#Pages known"]),
+        html! {
+            @for item in items {
+                tr {
+                    th scope="row" {
+                        a href=(href("/links/domain", &[("index", index), ("name", &item.domain)])) { (shown(&item.domain)) }
+                    }
+                    td.num { (number(item.pagecount)) }
+                }
+            }
+        },
+    )
+}
+
+/// A page of the index, leading to its own.
+fn page_link(index: &str, url: &str) -> Markup {
+    html! { a href=(href("/links/page", &[("index", index), ("url", url)])) { (brief(url)) } (way_out(url)) }
+}
+
+/// An index in the address of a page.
+fn name_of(index: &IndexItem) -> &str {
+    index.collection.as_deref().unwrap_or(ACROSS)
+}
+
+/// The same in a question to the API.
+fn which(index: &IndexItem) -> (&str, &str) {
+    index.collection.as_deref().map_or(("all", "true"), |name| ("collection", name))
+}
+
+impl Site {
+    /// The index that is asked for; else that of all collections, or the one with the most captured pages.
+    async fn index(&self, visit: &Visit) -> Answer<Option<IndexItem>> {
+        match visit.asked("index") {
+            Some(ACROSS) => self.find("index", &[("all", "true")]).await,
+            Some(name) => self.find("index", &[("collection", name)]).await,
+            None => {
+                let all: List<IndexItem> = self.get("indexes", &[("limit", INDEXES_SHOWN)]).await?;
+                Ok(all.items.into_iter().max_by_key(|index| (index.collection.is_none(), index.loaded)))
+            }
+        }
+    }
+
+    /// The rows of a view, if there are any, and where they go on.
+    async fn ranked(
+        &self,
+        index: &IndexItem,
+        view: &str,
+        cursor: Option<&str>,
+    ) -> Answer<(Option<Markup>, Option<String>)> {
+        let name = name_of(index);
+        let (path, by) = match view {
+            "domains" => ("index/domains", ""),
+            "missing" => ("index/missing", ""),
+            "incount" => ("index/pages", "incount"),
+            _ => ("index/pages", "score"),
+        };
+        let pairs = [which(index), ("by", by), ("limit", ROWS), ("cursor", cursor.unwrap_or_default())];
+        if view == "domains" {
+            let List { items, next } = self.get(path, &pairs).await?;
+            return Ok(((!items.is_empty()).then(|| domains_table(name, &items)), next));
+        }
+        let List { items, next } = self.get(path, &pairs).await?;
+        Ok(((!items.is_empty()).then(|| pages_table(name, &items)), next))
+    }
+
+    fn no_index(&self, visit: &Visit) -> Response {
+        let main = html! {
+            div.title { h1 { "Links" } }
+            @if let Some(name) = visit.asked("index") { p.lead { "Of the collection " b { (shown(name)) } "." } }
+            (empty("There is no link index here yet.", html! {
+                p { "Pages come in as they are harvested, where a collection says " code { "index: yes" } "." }
+                p { "Or from files: " (command("skurd index load FILE")) }
+                p { a href="/collections" { "Collections" } @if visit.asked("index").is_some() { ", or " a href="/links" { "all links" } } }
+            }))
+        };
+        self.page(&Frame { title: "Links", section: Section::Links, visit }, main)
+    }
+
+    async fn head(&self, visit: &Visit, index: &IndexItem) -> Answer<Markup> {
+        let all: List<IndexItem> = self.get("indexes", &[("limit", INDEXES_SHOWN)]).await?;
+        let view = visit.asked("view").unwrap_or_default();
+        let entry = |own: &IndexItem| {
+            let place = href("/links", &[("index", name_of(own)), ("view", view)]);
+            (own.collection.clone(), place, own.collection == index.collection)
+        };
+        let entries: Vec<_> = all.items.iter().map(entry).collect();
+        let entries: Vec<(&str, String, bool)> = entries
+            .iter()
+            .map(|(name, place, here)| (name.as_deref().unwrap_or("All collections"), place.clone(), *here))
+            .collect();
+        Ok(html! {
+            div.title { h1 { "Links" } }
+            p.lead {
+                (number(index.links)) " links between " (number(index.uris)) " pages of " (number(index.domains))
+                " domains; " (number(index.loaded)) " of the pages were captured."
+            }
+            @if entries.len() > 1 { (tabs("Collection", &entries)) }
+        })
+    }
+}

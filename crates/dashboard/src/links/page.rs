@@ -1,0 +1,139 @@
+//! One page of the index: who links to it with which words, and to whom it links.
+
+use axum::extract::State;
+use axum::response::Response;
+use maud::{Markup, html};
+use url::Url;
+
+use super::super::Site;
+use super::super::ask::{List, href};
+use super::super::layout::{Frame, Section, Visit, badge, columns, empty, facts, pager, table};
+use super::super::text::{number, or_dash, shown, time, time_or_dash, way_out};
+use super::{ROWS, name_of, page_link, which};
+use server::api::index::{IndexInlink, IndexItem, IndexOutlink, PageFacts};
+use server::api::{Answer, CaptureItem, Problem};
+
+pub(in super::super) async fn page(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+    let Some(index) = site.index(&visit).await? else { return Ok(site.no_index(&visit)) };
+    let Some(asked) = visit.asked("url") else {
+        return Err(Problem::bad_request("no page is named").hint("/links has a field for it"));
+    };
+    let address = if asked.contains("://") { asked.to_owned() } else { format!("http://{asked}") };
+    let main = match site.find("index/page", &[("url", &address), which(&index)]).await? {
+        Some(known) => site.known(&visit, &index, &known).await?,
+        None => unknown(name_of(&index), &address),
+    };
+    Ok(site.page(&Frame { title: "Links of a page", section: Section::Links, visit: &visit }, main))
+}
+
+impl Site {
+    async fn known(&self, visit: &Visit, index: &IndexItem, known: &PageFacts) -> Answer<Markup> {
+        let asked = |cursor| {
+            let cursor = visit.asked(cursor).unwrap_or_default();
+            [("url", known.url.as_str()), which(index), ("limit", ROWS), ("cursor", cursor)]
+        };
+        let inlinks = self.get("index/inlinks", &asked("in")).await?;
+        let outlinks = self.get("index/outlinks", &asked("out")).await?;
+        let name = name_of(index);
+        // What this index does not have may be captured in a collection of another.
+        let elsewhere: List<CaptureItem> = match known.loaded {
+            true => List { items: Vec::new(), next: None },
+            false => self.get("captures", &[("url", known.url.as_str()), ("limit", "1")]).await?,
+        };
+        Ok(html! {
+            (head(name, &known.domain, &known.url))
+            (summary(known, elsewhere.items.first()))
+            (linked_from(visit, name, &inlinks))
+            (links_to(visit, name, &outlinks))
+        })
+    }
+}
+
+fn head(index: &str, domain: &str, address: &str) -> Markup {
+    html! {
+        p.crumbs {
+            a href=(href("/links", &[("index", index)])) { "Links" }
+            @if !domain.is_empty() {
+                " / " a href=(href("/links/domain", &[("index", index), ("name", domain)])) { (shown(domain)) }
+            }
+        }
+        div.title { h1.address { (shown(address)) (way_out(address)) } }
+        p { a href=(href("/inspect", &[("url", address)])) { "Why it is harvested, or not, and its captures" } }
+    }
+}
+
+fn unknown(index: &str, address: &str) -> Markup {
+    let host = Url::parse(address).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+    html! {
+        (head(index, &host, address))
+        (empty(
+            "The index knows nothing of this page: it was not captured, and no page links to it.",
+            html! { p { a href=(href("/links", &[("index", index)])) { "The most linked-to pages" } } },
+        ))
+    }
+}
+
+fn summary(known: &PageFacts, elsewhere: Option<&CaptureItem>) -> Markup {
+    let captured = match (known.loaded, elsewhere) {
+        (true, _) => badge("good", "yes"),
+        (false, Some(capture)) => {
+            html! { (badge("calm", "not here")) " in " a href=(href("/captures", &[("url", &known.url)])) { (shown(&capture.collection)) } }
+        }
+        (false, None) => badge("warn", "never"),
+    };
+    facts(&[
+        ("Inlinks", html! { (number(known.incount)) }),
+        ("Score", html! { (number(known.score)) }),
+        ("Captured", captured),
+        ("Outlinks", or_dash(known.outlinks.map(number).as_deref())),
+        ("First captured", time_or_dash(known.first_seen.as_deref())),
+        ("Last captured", time_or_dash(known.last_seen.as_deref())),
+    ])
+}
+
+fn linked_from(visit: &Visit, index: &str, inlinks: &List<IndexInlink>) -> Markup {
+    html! {
+        section aria-labelledby="inlinks" {
+            h2 #inlinks { "Who links to it" }
+            @if inlinks.items.is_empty() {
+                (empty("No page that was captured links to it.", html! { p { a href=(href("/links", &[("index", index)])) { "The most linked-to pages" } } }))
+            } @else {
+                (table("Inlinks", columns(&["From", "Anchor text", "First seen", "Last seen"]), html! {
+                    @for link in &inlinks.items {
+                        tr {
+                            td.wide { (page_link(index, &link.url)) }
+                            td.wide { (anchor(&link.anchor)) }
+                            td { (time(&link.first_seen)) }
+                            td { (time(&link.last_seen)) }
+                        }
+                    }
+                }))
+            }
+            (pager(visit, "in", inlinks.next.as_deref()))
+        }
+    }
+}
+
+fn links_to(visit: &Visit, index: &str, outlinks: &List<IndexOutlink>) -> Markup {
+    html! {
+        section aria-labelledby="outlinks" {
+            h2 #outlinks { "To whom it links" }
+            @if outlinks.items.is_empty() {
+                (empty("No links of this page are known.", html! { p { "Links are known of pages that were captured." } }))
+            } @else {
+                (table("Outlinks", columns(&["To", "Anchor text"]), html! {
+                    @for link in &outlinks.items { tr { td.wide { (page_link(index, &link.url)) } td.wide { (anchor(&link.anchor)) } } }
+                }))
+            }
+            (pager(visit, "out", outlinks.next.as_deref()))
+        }
+    }
+}
+
+fn anchor(text: &str) -> Markup {
+    if text.is_empty() {
+        html! { span.faint { "no text" } }
+    } else {
+        html! { (shown(text)) }
+    }
+}

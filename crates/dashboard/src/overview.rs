@@ -1,0 +1,302 @@
+//! What the harvest is doing: figures that move, what is in flight, what is paused.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use axum::response::Response;
+use maud::{Markup, PreEscaped, html};
+use policy::time::Span;
+use serde::Deserialize;
+
+use super::Site;
+use super::ask::List;
+use super::forms::Face;
+use super::layout::{Frame, Section, Visit, badge, columns, command, empty, table};
+use super::spark::{line, parts};
+use super::text::{count, number, shown, span, time, url};
+use declare::text::{bytes_text, percent_text};
+use plan::plot::{NEUTRAL, Series, Shape, TimePlot};
+use server::api::{Answer, HostItem, LatestItem};
+
+/// Hosts shown at work; the page of hosts shows all.
+const BUSY_SHOWN: &str = "12";
+/// The drawing over time is this wide from the start; with fewer seconds than this, a point is drawn for each.
+const SLOTS_MIN: usize = 90;
+/// The script keeps as many.
+const LATEST_SHOWN: usize = 12;
+/// With fewer minutes than this, a point is drawn for every ten seconds.
+const YOUNG_MINUTES: usize = 15;
+
+#[derive(Debug, Deserialize)]
+struct Status {
+    version: String,
+    state: String,
+    started: String,
+    uptime_s: u64,
+    figures: Sample,
+    statuses: BTreeMap<String, u64>,
+    errors: BTreeMap<String, u64>,
+    paused: Vec<Paused>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Sample {
+    harvests_per_second: f64,
+    bytes_per_second: f64,
+    total_harvests: u64,
+    total_bytes: u64,
+    total_captures: u64,
+    hosts: usize,
+    queued: u64,
+    in_flight: usize,
+    on_time: Option<f64>,
+    missed: u64,
+    overdue: u64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Paused {
+    target: Target,
+    since: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Target {
+    what: String,
+    #[serde(default)]
+    name: String,
+}
+
+pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+    let status: Status = site.get("status", &[]).await?;
+    let seconds: Vec<Sample> = site.get("history", &[("step", "second")]).await?;
+    let minutes: Vec<Sample> = site.get("history", &[("step", "minute")]).await?;
+    let busy: List<HostItem> = site.get("hosts", &[("busy", "true"), ("limit", BUSY_SHOWN)]).await?;
+    let latest_rows: Vec<LatestItem> = site.get("latest", &[]).await?;
+    let nothing =
+        site.app.look(|catalog| catalog.seeds().next().is_none() && catalog.walks().next().is_none()).await?;
+    let main = html! {
+        (site.state(&visit, &status))
+        @if nothing { (nothing_declared()) }
+        (figures(&status.figures, &seconds))
+        (site.paused(&visit, &status.paused))
+        div.columns {
+            (in_flight(&busy.items))
+            (latest(&latest_rows))
+        }
+        (answers(&status))
+        (over_time(&site, &seconds, &minutes))
+        p.faint { "Skurd " (status.version) ", at work since " (time(&status.started)) " (" (span(status.uptime_s * 1000)) ")" }
+    };
+    Ok(site.page(&Frame { title: "Overview", section: Section::Overview, visit: &visit }, main))
+}
+
+impl Site {
+    /// Whether it harvests, and the button that changes it.
+    fn state(&self, visit: &Visit, status: &Status) -> Markup {
+        let is_paused = status.state == "paused";
+        let class = if is_paused { "warn" } else { "good" };
+        let (action, label) =
+            if is_paused { ("resume", "Resume everything") } else { ("pause", "Pause everything") };
+        let face = Face { label, class: if is_paused { "main" } else { "plain" }, says: None };
+        html! {
+            div.title {
+                h1 { "Overview" }
+                span role="status" { (badge(class, &status.state)) }
+                span.live data-live="" hidden { "live" }
+                div.actions { (self.button(visit, "/act/pause", &[("do", action), ("what", "everything")], &face)) }
+            }
+        }
+    }
+
+    fn paused(&self, visit: &Visit, paused: &[Paused]) -> Markup {
+        let rows = paused.iter().filter(|paused| paused.target.what != "everything");
+        let row = |paused: &Paused| {
+            let fields = [
+                ("do", "resume"),
+                ("what", paused.target.what.as_str()),
+                ("name", paused.target.name.as_str()),
+            ];
+            let says = format!("Resume {} {}", paused.target.what, paused.target.name);
+            let face = Face { label: "Resume", class: "plain", says: Some(says) };
+            html! {
+                tr {
+                    td { (shown(&paused.target.what)) } td { (shown(&paused.target.name)) } td { (time(&paused.since)) }
+                    td.do { (self.button(visit, "/act/pause", &fields, &face)) }
+                }
+            }
+        };
+        html! {
+            @if rows.clone().next().is_some() {
+                section aria-labelledby="paused" {
+                    h2 #paused { "Paused" }
+                    (table("What is paused", columns(&["What", "Name", "Since", ""]), html! { @for paused in rows { (row(paused)) } }))
+                }
+            }
+        }
+    }
+}
+
+fn nothing_declared() -> Markup {
+    empty(
+        "Nothing is declared yet, so there is nothing to harvest.",
+        html! {
+            p { "Declare a seed: " (command("skurd seed add https://example.org/ --profile NAME")) }
+            p { "Or everything at once, from a file: " (command("skurd config apply FILE")) }
+            p { "A file with every key is printed by " (command("skurd config example")) }
+        },
+    )
+}
+
+/// The tiles; the script keeps them fresh by their names.
+fn figures(now: &Sample, seconds: &[Sample]) -> Markup {
+    let of = |pick: fn(&Sample) -> f64| seconds.iter().map(pick).collect::<Vec<f64>>();
+    #[allow(clippy::cast_precision_loss, reason = "drawn, not counted with")]
+    let queue = of(|sample| sample.queued as f64);
+    let tile = |name: &str, label: &str, value: String, below: Markup, drawing: Option<Markup>| {
+        html! {
+            div.tile {
+                h2 { (label) }
+                p.figure data-figure=(name) { (value) }
+                p.below { (below) }
+                @if let Some(drawing) = drawing { (drawing) }
+            }
+        }
+    };
+    html! {
+        section.tiles aria-label="Figures" {
+            (tile("harvests_per_second", "Harvests a second", format!("{:.1}", now.harvests_per_second),
+                html! { span data-figure="total_harvests" { (number(now.total_harvests)) } " in all" },
+                Some(line("harvests_per_second", "Harvests a second over the last minutes", &of(|s| s.harvests_per_second), None))))
+            (tile("bytes_per_second", "Bytes a second", bytes_text(whole(now.bytes_per_second)),
+                html! { span data-figure="total_bytes" { (bytes_text(now.total_bytes)) } " in all, " span data-figure="total_captures" { (number(now.total_captures)) } " captures" },
+                Some(line("bytes_per_second", "Bytes a second over the last minutes", &of(|s| s.bytes_per_second), None))))
+            (tile("queued", "Queue", number(now.queued), html! { "URLs that wait" },
+                Some(line("queued", "URLs that wait over the last minutes", &queue, None))))
+            (tile("on_time", "On time", now.on_time.map_or("–".to_owned(), percent_text),
+                html! {
+                    "of the last day; " span data-figure="missed" { (number(now.missed)) } " missed, "
+                    span data-figure="overdue" { (number(now.overdue)) } " overdue"
+                },
+                Some(line("on_time", "Share of the last day on time, over the last minutes", &of(|s| s.on_time.unwrap_or(0.0)), Some(1.0)))))
+            (tile("in_flight", "In flight", count(now.in_flight),
+                html! { span data-figure="hosts" { (count(now.hosts)) } " hosts asked" }, None))
+        }
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate, never negative")]
+fn whole(rate: f64) -> u64 {
+    rate as u64
+}
+
+fn in_flight(busy: &[HostItem]) -> Markup {
+    html! {
+        section aria-labelledby="flight" {
+            h2 #flight { "In flight" }
+            @if busy.is_empty() {
+                (empty("No host is being asked at this moment.", html! { p { a href="/hosts" { "All hosts" } " shows when each can next be asked." } }))
+            } @else {
+                ul.list {
+                    @for host in busy {
+                        @for address in &host.in_flight { li { (url(address)) } }
+                    }
+                }
+                p { a href="/hosts" { "All hosts" } }
+            }
+        }
+    }
+}
+
+/// The script goes on with it as harvests happen.
+fn latest(rows: &[LatestItem]) -> Markup {
+    let class = |item: &LatestItem| match item.status.map(|status| status / 100) {
+        None => "grey",
+        Some(2) => "good",
+        Some(3) => "calm",
+        Some(4) => "warn",
+        Some(5) => "bad",
+        Some(_) => "plain",
+    };
+    let word = |item: &LatestItem| {
+        item.status.map(|status| status.to_string()).or_else(|| item.error.clone()).unwrap_or("–".to_owned())
+    };
+    html! {
+        section aria-labelledby="latest" {
+            h2 #latest { "Latest harvests" }
+            ul.list.latest data-latest="" {
+                @if rows.is_empty() { li.faint { "The next harvests appear here as they happen." } }
+                @for item in rows.iter().take(LATEST_SHOWN) { li { (badge(class(item), &word(item))) " " (url(&item.url)) } }
+            }
+            noscript { p.faint { "Without script: " a href="/captures" { "captures" } " lists what was archived." } }
+        }
+    }
+}
+
+fn answers(status: &Status) -> Markup {
+    let class = |first: char| {
+        status.statuses.iter().filter(|(code, _)| code.starts_with(first)).map(|(_, n)| n).sum::<u64>()
+    };
+    let none: u64 = status.errors.values().sum();
+    let classes = [
+        ("good", class('2')),
+        ("calm", class('3')),
+        ("warn", class('4')),
+        ("bad", class('5')),
+        ("grey", none),
+    ];
+    let words = ["2xx", "3xx", "4xx", "5xx", "no answer"];
+    html! {
+        @if classes.iter().any(|(_, count)| *count > 0) {
+            section aria-labelledby="answers" {
+                h2 #answers { "Answers of all time" }
+                (parts("Answers by kind", &classes))
+                ul.legend {
+                    @for ((class, count), word) in classes.iter().zip(words) {
+                        li { span.swatch.(class) {} (word) " " b { (number(*count)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Harvests over time, as closely as their number allows: second by second at first, in the end minute by minute for a day.
+fn over_time(site: &Site, seconds: &[Sample], minutes: &[Sample]) -> Markup {
+    let (step, told, points): (u64, &str, Vec<f64>) = match (seconds.len(), minutes.len()) {
+        (..SLOTS_MIN, _) => (1, "every second", seconds.iter().map(rate).collect()),
+        (_, ..YOUNG_MINUTES) => (10, "every ten seconds", seconds.rchunks(10).rev().map(mean).collect()),
+        _ => (60, "minute by minute, for up to a day", minutes.iter().map(rate).collect()),
+    };
+    let slots = points.len().max(SLOTS_MIN);
+    let back = i64::try_from(slots as u64 * step).unwrap_or(0) * 1000;
+    let mut values = vec![None; slots - points.len()];
+    values.extend(points.into_iter().map(Some));
+    let plot = TimePlot {
+        title: "Harvests a second".to_owned(),
+        subtitle: format!("{told}, since this process began"),
+        shape: Shape::Lines,
+        unit: "",
+        max: None,
+        from: policy::time::Time(site.app.frontier.now().0 - back),
+        step: Span::seconds(step),
+        slots,
+        series: vec![Series { name: "harvests a second".to_owned(), colour: NEUTRAL, values }],
+    };
+    html! {
+        section aria-labelledby="time" {
+            h2 #time { "Over time" }
+            div.plot tabindex="0" role="region" aria-label="Harvests over time" { (PreEscaped(plot.to_svg())) }
+            p { a href="/reports" { "Reports" } " show whether the promised frequency was kept, and what went wrong." }
+        }
+    }
+}
+
+fn rate(sample: &Sample) -> f64 {
+    sample.harvests_per_second
+}
+
+#[allow(clippy::cast_precision_loss, reason = "drawn, not counted with")]
+fn mean(samples: &[Sample]) -> f64 {
+    samples.iter().map(rate).sum::<f64>() / samples.len().max(1) as f64
+}

@@ -1,0 +1,250 @@
+//! A walk: its figures, the map of its ids, and what can be done with it.
+
+use axum::extract::State;
+use axum::response::Response;
+use maud::{Markup, html};
+use policy::walk::WalkSettings;
+
+use super::super::Site;
+use super::super::ask::href;
+use super::super::forms::Face;
+use super::super::layout::{Frame, Section, Visit, columns, empty, facts, table};
+use super::super::spark::parts;
+use super::super::text::{number, or_dash, shown, span, time};
+use super::{heads, map, path, state};
+use harvest::walk::WalkCell;
+use server::api::walks::{WalkDetail, WalkItem, WalkState};
+use server::api::{Answer, Path, Problem, segment};
+
+/// Stretches told one by one.
+const STRETCHES: usize = 16;
+/// Of what was tried, the way to a bound is drawn so many times.
+const AHEAD_TIMES: u64 = 20;
+const TRIED_IDS_MIN: u64 = 64;
+
+pub(in super::super) async fn one(
+    State(site): State<Site>,
+    visit: Visit,
+    Path(name): Path<String>,
+) -> Answer<Response> {
+    let number_of = |name| visit.asked(name).and_then(|text| text.parse::<u64>().ok());
+    let part = number_of("from").zip(number_of("to"));
+    let WalkDetail { item: walk, stretches: cells, .. } = site.walk(&name, part).await?;
+    let main = html! {
+        p.crumbs { a href="/walks" { "Walks" } }
+        div.title { h1 { (shown(&walk.name)) } (state(&walk)) div.actions { (site.walk_switches(&visit, &walk)) } }
+        p.address { (shown(&walk.standing.template)) }
+        (rests(&walk))
+        (figures(&walk))
+        section aria-labelledby="map" {
+            h2 #map { "Map" }
+            @if walk.begun { (zoom(&visit, &walk, part, &cells)) }
+            @if !walk.begun {
+                (empty("Nothing of it has been tried yet.", html! {
+                    p { "It begins when its turn comes, unless it is paused or " a href="/" { "everything" } " is." }
+                }))
+            } @else if cells.is_empty() {
+                (empty("This walk has no such ids.", html! { p { a href=(path(&walk.name)) { "Show all" } } }))
+            } @else {
+                (map::draw(&cells, &walk.standing.heads))
+            }
+        }
+        @if walk.begun && !cells.is_empty() { (stretches(&walk, &coarse(&cells))) }
+        (site.resume_buttons(&visit, &walk))
+    };
+    Ok(site.page(&Frame { title: &walk.name, section: Section::Walks, visit: &visit }, main))
+}
+
+impl Site {
+    /// With the map of these ids, or of all there is something to say of.
+    async fn walk(&self, name: &str, part: Option<(u64, u64)>) -> Answer<WalkDetail> {
+        let at = format!("walks/{}", segment(name));
+        let (from, to) = match part {
+            Some((one, other)) => (one.min(other), one.max(other)),
+            None => {
+                let seen: WalkDetail = self.get(&at, &[("ranges", "0"), ("cells", "0")]).await?;
+                worth_showing(&seen.item)?
+            }
+        };
+        let (from, to, cells) = (from.to_string(), to.to_string(), map::CELLS.to_string());
+        self.get(&at, &[("ranges", "0"), ("cells", &cells), ("from", &from), ("to", &to)]).await
+    }
+
+    /// On or off, and whether it rests just now.
+    fn walk_switches(&self, visit: &Visit, walk: &WalkItem) -> Markup {
+        let name = walk.name.as_str();
+        let face = |label| Face { label, class: "plain", says: Some(format!("{label} {name}")) };
+        let is_paused = walk.paused.iter().any(|what| what == "walk");
+        let (rest, rest_label) = if is_paused { ("resume", "Resume") } else { ("pause", "Pause") };
+        let (switch, switch_label) = if walk.active { ("disable", "Disable") } else { ("enable", "Enable") };
+        html! {
+            (self.button(visit, "/act/pause", &[("do", rest), ("what", "walk"), ("name", name)], &face(rest_label)))
+            (self.button(visit, "/act/switch", &[("kind", "walks"), ("name", name), ("do", switch)], &face(switch_label)))
+        }
+    }
+
+    fn resume_buttons(&self, visit: &Visit, walk: &WalkItem) -> Markup {
+        let button = |resume: &str, label: &str| {
+            let fields = [("name", walk.name.as_str()), ("resume", resume)];
+            self.button(visit, "/act/walk", &fields, &Face { label, class: "plain", says: None })
+        };
+        let is_walked = walk.state == WalkState::Open && walk.active && walk.paused.is_empty();
+        html! {
+            section aria-labelledby="resume" {
+                h2 #resume { "Go on" }
+                @if walk.state == WalkState::NotBegun {
+                    p { "It can go on once it has begun." }
+                } @else if is_walked {
+                    p { "It is being walked. When its run has ended, or while it is paused, it can go on in another way." }
+                } @else {
+                    div.actions {
+                        (button("continue", "With what is left"))
+                        (button("holes", &format!("With the {} missing", number(walk.standing.counts.holes))))
+                        (button("both", "With both"))
+                    }
+                }
+                @if let Some(last) = &walk.last {
+                    p.faint { "The last of " (number(walk.standing.requests)) " requests was at " (time(last)) "." }
+                }
+            }
+        }
+    }
+}
+
+/// What was tried, and the way to the bounds where they are near enough to be seen beside it.
+fn worth_showing(walk: &WalkItem) -> Answer<(u64, u64)> {
+    let settings: WalkSettings =
+        serde_json::from_value(walk.settings.clone()).map_err(|error| Problem::internal(&error))?;
+    let heads = walk.standing.heads.iter().filter_map(|head| head.at);
+    let (low, high) =
+        heads.fold((settings.start(), settings.start()), |(low, high), at| (low.min(at), high.max(at)));
+    let near = (high - low).max(TRIED_IDS_MIN).saturating_mul(AHEAD_TIMES);
+    let is_near = |bound: &u64| bound.abs_diff(low).min(bound.abs_diff(high)) <= near;
+    let from = Some(settings.min()).filter(is_near).unwrap_or(low);
+    let to = settings.max().filter(is_near).unwrap_or(high);
+    Ok((from.min(low), to.max(high)))
+}
+
+/// What keeps it waiting besides its own switches.
+fn rests(walk: &WalkItem) -> Markup {
+    html! {
+        @for what in &walk.paused {
+            @match what.as_str() {
+                "everything" => p { "It waits: " a href="/" { "everything" } " is paused." },
+                "collection" => p { "It waits: its collection is paused." },
+                "host" => p { "It waits: its host is paused on the page of " a href="/hosts" { "hosts" } "." },
+                _ => {},
+            }
+        }
+    }
+}
+
+fn figures(walk: &WalkItem) -> Markup {
+    let standing = &walk.standing;
+    facts(&[
+        ("Found", html! { (number(standing.counts.content)) }),
+        ("Missing", html! { (number(standing.counts.holes)) }),
+        ("Left", or_dash(standing.counts.remaining.map(number).as_deref())),
+        ("Heads", heads(walk)),
+        ("Requests of this run", html! { (number(standing.requests)) }),
+        ("Rate", or_dash(standing.requests_per_second.map(|rate| format!("{rate:.1} a second")).as_deref())),
+        ("Forecast", forecast(walk)),
+        (
+            "Profile",
+            html! { a href=(format!("/profiles/{}", segment(&walk.profile))) { (shown(&walk.profile)) } },
+        ),
+    ])
+}
+
+fn forecast(walk: &WalkItem) -> Markup {
+    let standing = &walk.standing;
+    html! {
+        @match (walk.state, standing.counts.remaining, standing.seconds_left) {
+            (WalkState::Ended, ..) => "its run has ended",
+            (_, None, _) => "no bound is known; the margin ends it",
+            (_, Some(_), Some(left)) => { "about " (span(left.saturating_mul(1000))) " more, at this rate" },
+            (_, Some(_), None) => "when it has a rate",
+        }
+    }
+}
+
+/// Which ids the map shows, and how to see others.
+fn zoom(visit: &Visit, walk: &WalkItem, part: Option<(u64, u64)>, cells: &[WalkCell]) -> Markup {
+    let drawn = cells.first().zip(cells.last()).map(|(first, last)| (first.from, last.to));
+    let (from, to) = drawn.or(part).unwrap_or_default();
+    html! {
+        form.search method="get" {
+            div.row {
+                label for="from" { "From id" }
+                input #from type="text" name="from" value=(from) inputmode="numeric" pattern="[0-9]*" maxlength="20";
+                label for="to" { "to id" }
+                input #to type="text" name="to" value=(to) inputmode="numeric" pattern="[0-9]*" maxlength="20";
+                button type="submit" { "Show" }
+                @if visit.asked("from").is_some() { a href=(path(&walk.name)) { "Show all" } }
+            }
+        }
+    }
+}
+
+/// As few cells as can be told one by one.
+fn coarse(cells: &[WalkCell]) -> Vec<WalkCell> {
+    cells.chunks(cells.len().div_ceil(STRETCHES).max(1)).filter_map(joined).collect()
+}
+
+fn joined(cells: &[WalkCell]) -> Option<WalkCell> {
+    let (first, last) = (cells.first()?, cells.last()?);
+    let sum = |count: fn(&WalkCell) -> u64| cells.iter().map(count).sum();
+    Some(WalkCell {
+        content: sum(|cell| cell.content),
+        from: first.from,
+        holes: sum(|cell| cell.holes),
+        to: last.to,
+        unknown: sum(|cell| cell.unknown),
+    })
+}
+
+fn stretches(walk: &WalkItem, cells: &[WalkCell]) -> Markup {
+    let closer = |cell: &WalkCell| {
+        href(&path(&walk.name), &[("from", &cell.from.to_string()), ("to", &cell.to.to_string())])
+    };
+    html! {
+        section aria-labelledby="stretches" {
+            h2 #stretches { "Stretch by stretch" }
+            (table("Stretches", columns(&["Ids", "Found and missing", "#Found", "#Missing", "#Not tried"]), html! {
+                @for cell in cells {
+                    tr {
+                        th.ids scope="row" { a href=(closer(cell)) { (map::ids(cell)) } }
+                        td.share { (parts("Found, missing, not tried", &[("good", cell.content), ("bad", cell.holes), ("grey", cell.unknown)])) }
+                        td.num { (number(cell.content)) } td.num { (number(cell.holes)) } td.num { (number(cell.unknown)) }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(count: u64) -> Vec<WalkCell> {
+        (0..count)
+            .map(|n| WalkCell { content: 1, from: 10 * n, holes: 2, to: 10 * n + 9, unknown: n })
+            .collect()
+    }
+
+    #[test]
+    fn l12_few_stretches_tell_all_that_the_cells_do() {
+        for count in [0, 1, 15, 16, 17, 60, 576] {
+            let (fine, few) = (cells(count), coarse(&cells(count)));
+            assert!(few.len() <= STRETCHES, "{count}");
+            assert_eq!(few.first().map(|cell| cell.from), fine.first().map(|cell| cell.from));
+            assert_eq!(few.last().map(|cell| cell.to), fine.last().map(|cell| cell.to));
+            assert!(few.windows(2).all(|pair| pair[0].to + 1 == pair[1].from), "{count}");
+            let all = |cells: &[WalkCell]| {
+                cells.iter().map(|cell| cell.content + cell.holes + cell.unknown).sum::<u64>()
+            };
+            assert_eq!(all(&few), all(&fine), "{count}");
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! From values to the model: sections in the order of their references, whatever their order in the file.
+
+use std::collections::HashMap;
+
+use policy::model::{BadCertificates, Collection, GivenCookie, Position, Profile, Seed, Settings};
+use policy::url::{UrlRules, normalise};
+
+use crate::Declared;
+use crate::hosts::{Groups, Hosts, politeness};
+use crate::keys::{Key, Kind, Table};
+use crate::problem::{At, ConfigError};
+use crate::profile;
+use crate::read::Reader;
+use crate::scalar::Wrong;
+use crate::tables::ROOT;
+use crate::text::{counted, excerpt};
+use crate::value::{Data, Fields, set};
+use crate::walks::Walks;
+use crate::yaml::{self, Documents, Node};
+
+/// Profiles of one seed: each is compared with the others, and at each harvest all of them are asked.
+const SEED_PROFILES_MAX: usize = 100;
+
+/// Names that are there, each with its place.
+pub(crate) type Names = HashMap<String, At>;
+
+pub(crate) fn declare(file: &str, text: &str) -> Result<Declared, ConfigError> {
+    let mut reader = Reader::new();
+    let declared = match root(text, &mut reader) {
+        Some(sections) => sections.declare(&mut reader),
+        None => Declared::default(),
+    };
+    reader.problems.finish(file, declared)
+}
+
+/// The one document of the file, split into its sections.
+fn root<'a>(text: &'a str, reader: &mut Reader) -> Option<Sections<'a>> {
+    let root = one_document(text, "config", "`skurd config example` prints one to begin with", reader)?;
+    Sections::of(root, reader)
+}
+
+/// The one document of a file, if it is one; `thing` is what messages call it.
+pub fn one_document<'a>(
+    text: &'a str,
+    thing: &str,
+    to_begin_with: &str,
+    reader: &mut Reader,
+) -> Option<Node<'a>> {
+    let mut documents = Documents::new(text);
+    let mut next = |reader: &mut Reader| {
+        documents
+            .next(&mut reader.problems)
+            .map_err(|syntax| reader.problems.add(syntax.at, syntax.what, syntax.hint))
+    };
+    let Some(root) = next(reader).ok()?.filter(|node| !node.is_null()) else {
+        reader.problems.add(At::START, "the file is empty", to_begin_with);
+        return None;
+    };
+    if let Some(second) = next(reader).ok()? {
+        let hint = format!("a {thing} is one document: remove the `---` above it");
+        reader.problems.add(second.at, "a second document begins here", hint);
+        return None;
+    }
+    Some(root)
+}
+
+struct Sections<'a>(HashMap<&'static str, Node<'a>>);
+
+impl<'a> Sections<'a> {
+    fn of(root: Node<'a>, reader: &mut Reader) -> Option<Sections<'a>> {
+        let yaml::Data::Map(entries) = root.data else {
+            let names: Vec<&str> = ROOT.keys.iter().map(|key| key.name).collect();
+            let hint = format!("it begins with one of: {}", names.join(", "));
+            reader.problems.add(root.at, "a config is a map of sections", hint);
+            return None;
+        };
+        let mut sections = HashMap::new();
+        for (name, node) in entries {
+            match ROOT.key(&name.text) {
+                Some(_) if node.is_null() => {}
+                Some(key) => drop(sections.insert(key.name, node)),
+                None => reader.unknown(&name, &ROOT),
+            }
+        }
+        Some(Sections(sections))
+    }
+
+    fn declare(mut self, reader: &mut Reader) -> Declared {
+        let settings = self.settings(reader);
+        reader.rules = UrlRules::from(&settings);
+
+        let mut collections = Named::new("collection");
+        self.each("collections", reader, |fields, reader| {
+            collections.add(&fields, reader, collection);
+        });
+        let mut drafts = Vec::new();
+        self.each("profiles", reader, |fields, _| drafts.push(fields));
+        let (profiles, profile_names) = profile::resolve(&drafts, &collections.names, reader);
+        let seeds = self.seeds(&profile_names, &profiles, reader);
+        let mut groups = Groups::default();
+        self.each("host_groups", reader, |fields, reader| groups.add(&fields, &settings, reader));
+        let mut hosts = Hosts::default();
+        self.each("hosts", reader, |fields, reader| hosts.add(&fields, &settings, &groups, reader));
+
+        let known = if self.0.contains_key("walks") { &seeds[..] } else { &[] };
+        let mut walks = Walks::new(&profile_names, known);
+        self.each("walks", reader, |fields, reader| walks.add(&fields, reader));
+
+        Declared {
+            settings,
+            collections: collections.things,
+            profiles,
+            seeds,
+            groups: groups.groups.things,
+            hosts: hosts.hosts,
+            walks: walks.walks,
+        }
+    }
+
+    /// The entries of a section, one after the other, each taken apart before the next is looked at.
+    fn each(
+        &mut self,
+        section: &'static str,
+        reader: &mut Reader,
+        mut take: impl FnMut(Fields, &mut Reader),
+    ) {
+        let (Some(node), Some(key)) = (self.0.remove(section), ROOT.key(section)) else { return };
+        let Some(table) = table_of(key) else { return };
+        let yaml::Data::List(nodes) = node.data else {
+            let _ = reader.value(node, key);
+            return;
+        };
+        for node in nodes {
+            if let Some(fields) = reader.fields(node, table, key) {
+                take(fields, reader);
+            }
+        }
+    }
+
+    fn settings(&mut self, reader: &mut Reader) -> Settings {
+        let mut settings = Settings::default();
+        let (Some(node), Some(key)) = (self.0.remove("settings"), ROOT.key("settings")) else {
+            return settings;
+        };
+        let Kind::Table(table) = key.kind else { return settings };
+        let Some(fields) = reader.fields(node, table, key) else { return settings };
+        set(&mut settings.recheck, fields.span("recheck"));
+        set(&mut settings.lease, fields.span("lease"));
+        set(&mut settings.on_time, fields.span("on_time"));
+        set(&mut settings.robots_cache, fields.span("robots_cache"));
+        set(&mut settings.session_ids, fields.texts("session_ids"));
+        set(&mut settings.user_agent, fields.optional("user_agent", Fields::text));
+        set(&mut settings.certificates, fields.text("certificates").map(|word| certificates(&word)));
+        set(&mut settings.index_across, fields.bool("index_across"));
+        set(&mut settings.contact, fields.optional("contact", Fields::text));
+        settings.politeness = politeness(&fields, &settings.politeness, "the default", reader);
+        settings
+    }
+
+    fn seeds(&mut self, names: &Names, profiles: &[Profile], reader: &mut Reader) -> Vec<Seed> {
+        let (mut seeds, mut places) = (Vec::new(), Vec::new());
+        let by_name: HashMap<&str, &Profile> = profiles.iter().map(|own| (own.name.as_str(), own)).collect();
+        self.each("seeds", reader, |fields, reader| {
+            if let Some(seed) = seed(&fields, names, reader) {
+                let own = seed.profiles.iter().map(|name| by_name.get(name.as_str()).copied());
+                if let Some(Wrong { what, hint }) = nobody_takes(&seed.url, own, &reader.rules) {
+                    reader.problems.add(fields.at("url"), what, hint);
+                }
+                seeds.push(seed);
+                places.push(if fields.mentions("name") { fields.at("name") } else { fields.at("url") });
+            }
+        });
+        repeated_seeds(&seeds, &places, reader);
+        seeds
+    }
+}
+
+fn table_of(key: &Key) -> Option<&'static Table> {
+    match key.kind {
+        Kind::List { of: Kind::Table(table), .. } => Some(*table),
+        _ => None,
+    }
+}
+
+/// Things with names of their own.
+pub(crate) struct Named<T> {
+    thing: &'static str,
+    pub things: Vec<T>,
+    names: Names,
+}
+
+impl<T> Named<T> {
+    pub(crate) fn new(thing: &'static str) -> Named<T> {
+        Named { thing, things: Vec::new(), names: Names::new() }
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        fields: &Fields,
+        reader: &mut Reader,
+        make: impl FnOnce(&Fields, String) -> T,
+    ) {
+        let Some(name) = fields.text("name") else { return };
+        if is_new(&name, fields.at("name"), self.thing, &mut self.names, reader) {
+            self.things.push(make(fields, name));
+        }
+    }
+}
+
+/// Notes a name, or tells where it was taken.
+pub(crate) fn is_new(name: &str, at: At, thing: &str, names: &mut Names, reader: &mut Reader) -> bool {
+    match names.get(name) {
+        None => {
+            names.insert(name.to_owned(), at);
+            true
+        }
+        Some(other) => {
+            taken(name, at, other.line, thing, reader);
+            false
+        }
+    }
+}
+
+fn taken(name: &str, at: At, line: u32, thing: &str, reader: &mut Reader) {
+    let what = format!("a second {thing} {}", excerpt(name));
+    reader.problems.add(at, what, format!("the first is on line {line}; names are unique"));
+}
+
+/// A name that leads nowhere, with the one that was probably meant.
+pub(crate) fn dangling(name: &str, at: At, thing: &str, names: &Names, reader: &mut Reader) {
+    let near = reader.problems.suggest(name, names.keys().map(String::as_str));
+    let hint = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if names.is_empty() => format!("no {thing} is declared: add it under `{thing}s:`"),
+        None => format!("add it under `{thing}s:`; there {}", there_are(thing, names)),
+    };
+    reader.problems.add(at, format!("there is no {thing} {}", excerpt(name)), hint);
+}
+
+fn there_are(thing: &str, names: &Names) -> String {
+    const NAMES_SHOWN_MAX: usize = 8;
+    let mut shown: Vec<&str> = names.keys().map(String::as_str).collect();
+    if shown.len() > NAMES_SHOWN_MAX {
+        return format!("are {} now", counted(shown.len(), thing));
+    }
+    shown.sort_unstable();
+    let verb = if shown.len() == 1 { "is" } else { "are" };
+    format!("{verb} now: {}", shown.join(", "))
+}
+
+fn collection(fields: &Fields, name: String) -> Collection {
+    let headers = match fields.get("headers").map(|value| &value.data) {
+        Some(Data::Headers(headers)) => headers.clone(),
+        _ => Vec::new(),
+    };
+    let cookies = fields.list("cookies").unwrap_or_default().iter();
+    Collection {
+        name,
+        active: fields.bool("active").unwrap_or(true),
+        user_agent: fields.text("user_agent"),
+        headers,
+        cookies: cookies.filter_map(|value| cookie(&value.data)).collect(),
+        warc_prefix: fields.text("warc_prefix"),
+        index: fields.bool("index").unwrap_or(true),
+    }
+}
+
+fn cookie(data: &Data) -> Option<GivenCookie> {
+    let Data::Fields(fields) = data else { return None };
+    Some(GivenCookie {
+        host: fields.text("host")?,
+        name: fields.text("name")?,
+        value: fields.text("value")?,
+        path: fields.text("path"),
+    })
+}
+
+fn seed(fields: &Fields, profiles: &Names, reader: &mut Reader) -> Option<Seed> {
+    let mut named: Vec<String> = Vec::new();
+    let given = fields.list("profiles").unwrap_or_default();
+    if let Some(value) = given.get(SEED_PROFILES_MAX) {
+        let what = format!("more than {SEED_PROFILES_MAX} profiles for one seed");
+        reader.problems.add(value.at, what, "spread them over several seeds with names of their own");
+    }
+    for value in given.iter().take(SEED_PROFILES_MAX) {
+        let Some(name) = value.text() else { continue };
+        if !profiles.contains_key(name) {
+            dangling(name, value.at, "profile", profiles, reader);
+        }
+        // Each name there is, once: what leads nowhere is told above and does not make the list long.
+        match named.iter().any(|other| other == name) {
+            true => reader.problems.add(
+                value.at,
+                format!("profile {} is here twice", excerpt(name)),
+                "name it once",
+            ),
+            false if profiles.contains_key(name) => named.push(name.to_owned()),
+            false => {}
+        }
+    }
+    let (url, normal) = match &fields.get("url")?.data {
+        Data::Url { given, normal } => (given.clone(), normal),
+        _ => return None,
+    };
+    let name = fields.text("name").unwrap_or_else(|| normal.clone());
+    Some(Seed { name, url, active: fields.bool("active").unwrap_or(true), profiles: named })
+}
+
+/// A seed that none of its profiles takes in is never harvested. A profile that is not known here may take it.
+pub fn nobody_takes<'a>(
+    url: &str,
+    profiles: impl Iterator<Item = Option<&'a Profile>>,
+    rules: &UrlRules,
+) -> Option<Wrong> {
+    let url = normalise(url, None, rules).ok()?;
+    let mut reasons = Vec::new();
+    for profile in profiles {
+        let profile = profile?;
+        let verdict = profile.scope.check(&url, &url, &Position::default());
+        if verdict.in_scope {
+            return None;
+        }
+        reasons.push(format!("{}: {}", excerpt(&profile.name), verdict.because));
+    }
+    if reasons.is_empty() {
+        return None;
+    }
+    let whose = if reasons.len() == 1 { "its profile does not take" } else { "none of its profiles takes" };
+    let what = format!("{whose} the seed {} itself: {}", excerpt(url.as_str()), reasons.join("; "));
+    Some(Wrong {
+        what,
+        hint: "take it in with one of them, give it another profile, or leave the seed out".to_owned(),
+    })
+}
+
+/// Looked for once all are there, so that a million names need not be copied.
+fn repeated_seeds(seeds: &[Seed], places: &[At], reader: &mut Reader) {
+    let mut first: HashMap<&str, At> = HashMap::with_capacity(seeds.len());
+    for (seed, at) in seeds.iter().zip(places) {
+        match first.get(seed.name.as_str()) {
+            Some(other) => taken(&seed.name, *at, other.line, "seed", reader),
+            None => drop(first.insert(&seed.name, *at)),
+        }
+    }
+}
+
+fn certificates(word: &str) -> BadCertificates {
+    match word {
+        "refuse" => BadCertificates::Refuse,
+        _ => BadCertificates::Accept,
+    }
+}

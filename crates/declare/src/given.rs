@@ -1,0 +1,206 @@
+//! Values that are given one by one, on the command line or in a request, read by the same rules as in the config file.
+
+use policy::model::{NAME_BYTES_MAX, RobotsPolicy};
+use policy::scope::Pattern;
+use policy::time::{Span, Time};
+use policy::url::{URL_BYTES_MAX, UrlRules};
+
+use crate::{Data, TextRule, Wrong, read_duration, read_text, rfc3339};
+
+/// Shortest and longest delay between two requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delay {
+    pub min: Span,
+    pub max: Option<Span>,
+}
+
+pub fn duration(text: &str) -> Result<Span, String> {
+    span(text, false)
+}
+
+/// A duration, or a bare number of seconds; may be none at all.
+pub fn pause(text: &str) -> Result<Span, String> {
+    seconds_or_span(text)
+}
+
+/// `now`, or a length of time from now.
+pub fn from_now(text: &str) -> Result<Span, String> {
+    if text == "now" { Ok(Span::ZERO) } else { duration(text) }
+}
+
+pub fn delay(text: &str) -> Result<Delay, String> {
+    let Some((min, max)) = text.split_once("..") else {
+        return Ok(Delay { min: seconds_or_span(text)?, max: None });
+    };
+    let (min, max) = (seconds_or_span(min)?, seconds_or_span(max)?);
+    match min > max {
+        true => Err("the shortest delay is longer than the longest".to_owned()),
+        false => Ok(Delay { min, max: Some(max) }),
+    }
+}
+
+pub fn name(text: &str) -> Result<String, String> {
+    text_of(text, TextRule::Name { bytes_max: NAME_BYTES_MAX })
+}
+
+pub fn seed_name(text: &str) -> Result<String, String> {
+    text_of(text, TextRule::Name { bytes_max: URL_BYTES_MAX })
+}
+
+pub fn group_name(text: &str) -> Result<String, String> {
+    text_of(text, TextRule::GroupName)
+}
+
+pub fn host(text: &str) -> Result<String, String> {
+    text_of(text, TextRule::Host)
+}
+
+pub fn line(text: &str) -> Result<String, String> {
+    text_of(text, TextRule::Line)
+}
+
+pub fn contact(text: &str) -> Result<String, String> {
+    text_of(text, TextRule::Contact)
+}
+
+pub fn file_prefix(text: &str) -> Result<String, String> {
+    text_of(text, TextRule::FilePrefix)
+}
+
+/// `host:*.vg.no`, `prefix:vg.no/sport`, `regex:\.pdf$`.
+pub fn pattern(text: &str) -> Result<Pattern, String> {
+    let forms = || "write host:HOST, prefix:PREFIX or regex:EXPRESSION".to_owned();
+    let (kind, rest) = text.split_once(':').ok_or_else(forms)?;
+    match kind {
+        "host" => text_of(rest, TextRule::HostPattern).map(Pattern::Host),
+        "prefix" => line(rest).map(Pattern::Prefix),
+        "regex" => match read_text(rest, TextRule::Regex, &UrlRules::default()) {
+            Ok(Data::Regex(pattern)) => Ok(pattern),
+            Ok(_) => Err(forms()),
+            Err(wrong) => Err(sentence(wrong)),
+        },
+        _ => Err(forms()),
+    }
+}
+
+pub fn robots(text: &str) -> Result<RobotsPolicy, String> {
+    match (text, text.strip_prefix("as:")) {
+        ("obey", _) => Ok(RobotsPolicy::Obey),
+        ("ignore", _) => Ok(RobotsPolicy::Ignore),
+        (_, Some(agent)) => line(agent).map(RobotsPolicy::ObeyAs),
+        _ => Err("write obey, ignore or as:AGENT".to_owned()),
+    }
+}
+
+fn text_of(text: &str, rule: TextRule) -> Result<String, String> {
+    match read_text(text, rule, &UrlRules::default()) {
+        Ok(Data::Text(text)) => Ok(text),
+        Ok(_) => Err("this is not a text".to_owned()),
+        Err(wrong) => Err(sentence(wrong)),
+    }
+}
+
+fn span(text: &str, zero: bool) -> Result<Span, String> {
+    match read_duration(text, zero) {
+        Ok(Data::Span(span)) => Ok(span),
+        Ok(_) => Err("this is not a duration".to_owned()),
+        Err(wrong) => Err(sentence(wrong)),
+    }
+}
+
+/// A duration, or a bare number of seconds as other crawlers take it.
+fn seconds_or_span(text: &str) -> Result<Span, String> {
+    match text.parse::<u32>() {
+        Ok(seconds) => Ok(Span::seconds(seconds.into())),
+        Err(_) => span(text, true),
+    }
+}
+
+fn sentence(wrong: Wrong) -> String {
+    match wrong.hint.is_empty() {
+        true => wrong.what,
+        false => format!("{}\nhint: {}", wrong.what, wrong.hint),
+    }
+}
+
+/// The first moment of a year, month or day; or a moment.
+pub fn period_begin(text: &str) -> Result<Time, String> {
+    period(text).map(|(first, _)| first)
+}
+
+/// The last moment of it.
+pub fn period_end(text: &str) -> Result<Time, String> {
+    period(text).map(|(_, last)| last)
+}
+
+/// First and last millisecond of a year, month, day or moment.
+fn period(text: &str) -> Result<(Time, Time), String> {
+    if let Some(moment) = rfc3339(text) {
+        return Ok((moment, moment));
+    }
+    let parts: Vec<&str> = text.split('-').collect();
+    let digits = |at: usize| if at == 0 { 4 } else { 2 };
+    let number = |at: usize| parts.get(at).filter(|part| part.len() == digits(at))?.parse::<u32>().ok();
+    let next = match (parts.len(), number(0), number(1), number(2)) {
+        (1, Some(year), ..) => Some((year + 1, 1, 1)),
+        (2, Some(year), Some(12), _) => Some((year + 1, 1, 1)),
+        (2, Some(year), Some(month), _) => Some((year, month + 1, 1)),
+        (3, Some(year), Some(month), Some(day)) => Some((year, month, day)),
+        _ => None,
+    };
+    let midnight =
+        |year: u32, month: u32, day: u32| rfc3339(&format!("{year:04}-{month:02}-{day:02}T00:00:00Z"));
+    let first = midnight(number(0).unwrap_or(0), number(1).unwrap_or(1), number(2).unwrap_or(1));
+    let beyond = next.and_then(|(year, month, day)| midnight(year, month, day));
+    match (first, beyond) {
+        (Some(first), Some(beyond)) if beyond > first => Ok((first, Time(beyond.0 - 1))),
+        (Some(first), Some(_)) => Ok((first, Time(first.0 + DAY_MS - 1))),
+        _ => {
+            Err("write a year, month or day like 2024-02-29, or a time like 2024-02-29T12:00:00Z".to_owned())
+        }
+    }
+}
+
+const DAY_MS: i64 = 86_400_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn i1_delays_are_one_duration_or_two() {
+        let seconds = Span::seconds;
+        assert_eq!(delay("2s"), Ok(Delay { min: seconds(2), max: None }));
+        assert_eq!(delay("0s..1m"), Ok(Delay { min: Span::ZERO, max: Some(seconds(60)) }));
+        assert_eq!(delay("0"), Ok(Delay { min: Span::ZERO, max: None }));
+        assert_eq!(delay("1..2500ms"), Ok(Delay { min: seconds(1), max: Some(Span(2500)) }));
+        for wrong in ["", "-1", "2s..1s", "..1s", "1s.."] {
+            assert!(delay(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn i1_patterns_say_their_kind() {
+        assert_eq!(pattern("host:*.VG.no"), Ok(Pattern::Host("*.vg.no".to_owned())));
+        assert_eq!(pattern("prefix:vg.no/a:b"), Ok(Pattern::Prefix("vg.no/a:b".to_owned())));
+        assert!(pattern("regex:[").unwrap_err().contains("hint: "));
+        assert!(pattern("vg.no").unwrap_err().starts_with("write host:"));
+    }
+
+    #[test]
+    fn x15_a_year_a_month_and_a_day_have_a_beginning_and_an_end() {
+        for (text, first, last) in [
+            ("2024", "2024-01-01T00:00:00Z", "2024-12-31T23:59:59Z"),
+            ("2024-02", "2024-02-01T00:00:00Z", "2024-02-29T23:59:59Z"),
+            ("2023-12", "2023-12-01T00:00:00Z", "2023-12-31T23:59:59Z"),
+            ("2024-12-31", "2024-12-31T00:00:00Z", "2024-12-31T23:59:59Z"),
+            ("2024-12-31T01:02:03Z", "2024-12-31T01:02:03Z", "2024-12-31T01:02:03Z"),
+        ] {
+            let told = period(text).map(|(first, last)| (first.to_string(), last.to_string()));
+            assert_eq!(told, Ok((first.to_owned(), last.to_owned())), "{text}");
+        }
+        for wrong in ["", "24", "2024-", "2024-13", "2023-02-29", "2024-1-1-1", "4294967295", "now", "-1"] {
+            assert!(period(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The seeds inside a Heritrix 3 job file (Spring XML).
+//!
+//! They stand in one of two places: as the property `seeds.textSource.value` of an override bean
+//! (`longerOverrides`), or as the value of the `ConfigString` that is the `textSource` of the seeds bean. As in
+//! Spring, the override wins. A `ConfigFile` names another file, which is told and not opened.
+//!
+//! Entities are never expanded but for XML's own five and character references, and nothing outside is fetched.
+
+use anyhow::{Context, Result, anyhow, bail};
+use quick_xml::Reader;
+use quick_xml::escape::resolve_xml_entity;
+use quick_xml::events::{BytesRef, BytesStart, Event};
+
+use super::Imported;
+use crate::excerpt;
+
+const DEPTH_MAX: usize = 100;
+
+/// The key of the override, as every profile of Heritrix 3 has it.
+const OVERRIDE_KEY: &str = "seeds.textSource.value";
+
+/// What an open element means to us.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Element {
+    /// `<prop key="seeds.textSource.value">`
+    Override,
+    /// `<property name="textSource">`
+    TextSource,
+    /// `<bean class="….ConfigString">`
+    ConfigString,
+    ConfigFile,
+    /// `<property name="value">` or `<value>`
+    Value,
+    Other,
+}
+
+#[derive(Default)]
+struct Finder {
+    open: Vec<Element>,
+    /// Where the text that is being collected began, and the text.
+    text: Option<(u32, String)>,
+    overrides: Vec<(u32, String)>,
+    values: Vec<(u32, String)>,
+    files: Vec<(u32, String)>,
+}
+
+/// The pieces of seed text, each with the line it begins on.
+pub(super) fn seed_texts(xml: &str, imported: &mut Imported) -> Result<Vec<(u32, String)>> {
+    let mut reader = Reader::from_str(xml);
+    let mut finder = Finder::default();
+    let mut lines = LineCounter { text: xml.as_bytes(), offset: 0, line: 1 };
+    loop {
+        let line = lines.at(reader.buffer_position());
+        match reader.read_event().map_err(|error| no_xml(&error, line))? {
+            Event::Start(start) => finder.begin(&start, line)?,
+            Event::Empty(start) => {
+                finder.begin(&start, line)?;
+                finder.end();
+            }
+            Event::End(_) => finder.end(),
+            Event::Text(text) => finder.collect(&text.xml10_content()),
+            Event::CData(text) => finder.collect(&text.xml10_content()),
+            Event::GeneralRef(entity) => finder.collect(&resolve(&entity, line)?),
+            Event::Eof => break,
+            Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
+        }
+    }
+    if !finder.open.is_empty() {
+        bail!("this XML ends in the middle of an element");
+    }
+    for (line, path) in &finder.files {
+        imported.skip(*line, format!("the seeds are in the file {}: import that", excerpt(path)));
+    }
+    Ok(if finder.overrides.is_empty() { finder.values } else { finder.overrides })
+}
+
+/// What is wrong may quote the file, in as many lines as it likes.
+fn no_xml(error: &quick_xml::Error, line: u32) -> anyhow::Error {
+    let told: String =
+        error.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect();
+    anyhow!(told).context(format!("this is no XML on line {line}"))
+}
+
+impl Finder {
+    fn begin(&mut self, start: &BytesStart<'_>, line: u32) -> Result<()> {
+        if self.open.len() >= DEPTH_MAX {
+            bail!("this XML is nested more than {DEPTH_MAX} deep on line {line}");
+        }
+        let element = element(start);
+        self.open.push(element);
+        if element == Element::Override || self.is_seed_value() {
+            self.text.get_or_insert((line, String::new()));
+        }
+        let value = attribute(start, "value");
+        if let (Some(value), true) = (&value, self.is_seed_value()) {
+            self.collect(value);
+        }
+        let inside_file = self.within(Element::TextSource) && self.within(Element::ConfigFile);
+        if let (Some(path), true) =
+            (value, inside_file && attribute(start, "name").as_deref() == Some("path"))
+        {
+            self.files.push((line, path));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        let Some(ended) = self.open.pop() else { return };
+        let list = match ended {
+            Element::Override => &mut self.overrides,
+            Element::ConfigString => &mut self.values,
+            _ => return,
+        };
+        list.extend(self.text.take());
+    }
+
+    fn collect(&mut self, piece: &str) {
+        let wanted = self.within(Element::Override) || self.is_seed_value();
+        if let (true, Some((_, text))) = (wanted, &mut self.text) {
+            text.push_str(piece);
+        }
+    }
+
+    fn is_seed_value(&self) -> bool {
+        [Element::TextSource, Element::ConfigString, Element::Value]
+            .iter()
+            .all(|element| self.within(*element))
+    }
+
+    fn within(&self, element: Element) -> bool {
+        self.open.contains(&element)
+    }
+}
+
+fn element(start: &BytesStart<'_>) -> Element {
+    let class = attribute(start, "class").unwrap_or_default();
+    match start.local_name().as_ref() {
+        "prop" if attribute(start, "key").as_deref() == Some(OVERRIDE_KEY) => Element::Override,
+        "property" => match attribute(start, "name").as_deref() {
+            Some("textSource") => Element::TextSource,
+            Some("value") => Element::Value,
+            _ => Element::Other,
+        },
+        "value" => Element::Value,
+        "bean" if class.ends_with(".ConfigString") => Element::ConfigString,
+        "bean" if class.ends_with(".ConfigFile") => Element::ConfigFile,
+        _ => Element::Other,
+    }
+}
+
+/// None as well for one that cannot be read: it then is not the one looked for.
+fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
+    let attribute = start.try_get_attribute(name).ok()??;
+    attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0).ok().map(|value| value.into_owned())
+}
+
+fn resolve(entity: &BytesRef<'_>, line: u32) -> Result<String> {
+    if let Some(character) =
+        entity.resolve_char_ref().with_context(|| format!("bad character reference on line {line}"))?
+    {
+        return Ok(character.to_string());
+    }
+    match resolve_xml_entity(entity) {
+        Some(text) => Ok(text.to_owned()),
+        None => bail!(
+            "the entity {} on line {line} is not XML's own, and others are not expanded",
+            excerpt(entity)
+        ),
+    }
+}
+
+/// Lines up to an offset that only grows.
+struct LineCounter<'a> {
+    text: &'a [u8],
+    offset: usize,
+    line: u32,
+}
+
+impl LineCounter<'_> {
+    fn at(&mut self, offset: u64) -> u32 {
+        let offset = usize::try_from(offset).unwrap_or(self.text.len()).clamp(self.offset, self.text.len());
+        let newlines = self.text[self.offset..offset].iter().filter(|byte| **byte == b'\n').count();
+        self.offset = offset;
+        self.line = self.line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
+        self.line
+    }
+}

@@ -1,0 +1,139 @@
+//! How the config file is described: one description for reading, for suggestions, for the JSON Schema and for
+//! the commented example, so that they cannot drift apart. The description itself is in [`super::tables`].
+
+/// A map with fixed keys.
+#[derive(Debug)]
+pub struct Table {
+    /// As messages call one of it: `profile`.
+    pub name: &'static str,
+    pub keys: &'static [Key],
+}
+
+#[derive(Debug)]
+pub struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub need: Need,
+    /// One or two sentences, for schema and example.
+    pub doc: &'static str,
+    /// A good value in YAML on one line, for hints and example; empty where the keys below make it up.
+    pub example: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    Required,
+    /// Required unless this other key is there.
+    RequiredUnless(&'static str),
+    /// May be left out, and then means this; the text is YAML.
+    Default(&'static str),
+    /// May be left out or null: there is none.
+    Optional,
+    /// May be left out or null: nothing of it is given.
+    Empty,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    Bool,
+    Duration {
+        zero: bool,
+    },
+    Size {
+        max: u64,
+    },
+    Count {
+        min: u32,
+        max: u32,
+    },
+    /// A whole number up to the highest id a walk knows.
+    Id {
+        min: u64,
+    },
+    /// A number that is not negative, with a fraction.
+    Factor,
+    Text(TextRule),
+    Choice(&'static [&'static str]),
+    /// One of these words, or a map.
+    ChoiceOr(&'static [&'static str], &'static Table),
+    Table(&'static Table),
+    /// A map with exactly one of the keys.
+    OneOf(&'static Table),
+    List {
+        of: &'static Kind,
+        min: usize,
+    },
+    /// Header names and their values.
+    Headers,
+}
+
+/// What a text must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextRule {
+    /// One line that is not empty.
+    Line,
+    Name {
+        bytes_max: usize,
+    },
+    Url,
+    Host,
+    /// A host, or `*.host` for its subdomains too.
+    HostPattern,
+    /// A name that no host can have.
+    GroupName,
+    Regex,
+    /// A URL with `{id}` in it.
+    Template,
+    /// An HTTP status, a range or a class of them.
+    Status,
+    /// The beginning of a file name.
+    FilePrefix,
+    /// Where somebody can be reached: a web page or a mail address.
+    Contact,
+    /// A line without any of these characters.
+    Without(&'static str),
+    /// A path, from its slash on.
+    Path,
+}
+
+impl Table {
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+}
+
+impl Kind {
+    /// As a message names it: "wants …".
+    pub fn wanted(&self) -> &'static str {
+        match self {
+            Kind::Bool => "yes or no",
+            Kind::Duration { .. } => "a duration",
+            Kind::Size { .. } => "a size",
+            Kind::Count { .. } | Kind::Id { .. } => "a whole number",
+            Kind::Factor => "a number",
+            Kind::Text(rule) => rule.wanted(),
+            Kind::Choice(_) => "one word",
+            Kind::ChoiceOr(..) => "one word or a map",
+            Kind::Table(_) | Kind::OneOf(_) | Kind::Headers => "a map",
+            Kind::List { .. } => "a list",
+        }
+    }
+}
+
+impl TextRule {
+    pub fn wanted(self) -> &'static str {
+        match self {
+            TextRule::Line => "a text",
+            TextRule::Name { .. } | TextRule::GroupName => "a name",
+            TextRule::Url => "a URL",
+            TextRule::Host | TextRule::HostPattern => "a host",
+            TextRule::Regex => "a regular expression",
+            TextRule::Template => "a URL with `{id}` in it",
+            TextRule::Status => "a status",
+            TextRule::FilePrefix => "the beginning of a file name",
+            TextRule::Contact => "a web page or a mail address",
+            TextRule::Without(_) => "a text",
+            TextRule::Path => "a path",
+        }
+    }
+}

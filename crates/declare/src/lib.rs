@@ -1,0 +1,131 @@
+//! What people declare (I3): in one YAML file, in JSON, on the command line or in the list of another crawler ([`import`]), read into the plain
+//! data of `policy::model` by one description.
+//!
+//! A file's way: [`yaml`] makes nodes of the text that know their place; [`read`] makes values of the nodes by the
+//! description in [`tables`]; [`declare`] puts the values together to the plain data of `policy::model`, fills in
+//! what profiles inherit ([`profile`]) and follows every reference. Each step adds what it finds wrong to one list
+//! of [`problem`]s, so that a person sees all of them at once, in the order of the file.
+//!
+//! The description is the only place that knows the keys: [`schema`] and [`example`] are written from it too.
+//!
+//! Hostile files end in a problem: size, depth, aliases, regular expressions and the number of profiles and
+//! of problems told are bounded, each where it is read.
+
+mod declare;
+mod example;
+pub mod given;
+pub mod hint;
+mod hosts;
+pub mod import;
+pub mod keys;
+mod moment;
+mod problem;
+mod profile;
+pub mod read;
+mod scalar;
+mod schema;
+pub mod secret;
+mod tables;
+pub mod text;
+mod unit;
+pub mod value;
+mod walks;
+pub mod yaml;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use policy::catalog::Change;
+use policy::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, Seed, Settings};
+
+pub use declare::{nobody_takes, one_document};
+pub use example::example;
+pub use keys::TextRule;
+pub use moment::rfc3339;
+pub use problem::{At, ConfigError, Problems};
+pub use scalar::{Wrong, read_duration, read_text};
+pub use schema::{json_of, schema};
+pub use text::{counted, excerpt, nearest};
+pub use unit::{DURATION_HINT, parse_duration};
+pub use unit::{print_duration, print_size};
+pub use value::Data;
+
+/// A million seeds fit; what is larger belongs into an import.
+pub const CONFIG_BYTES_MAX: u64 = 64 << 20;
+
+/// What a file declares, sound in itself: every reference leads somewhere, every seed has a URL.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Declared {
+    pub settings: Settings,
+    pub collections: Vec<Collection>,
+    pub profiles: Vec<Profile>,
+    pub seeds: Vec<Seed>,
+    pub groups: Vec<HostGroup>,
+    /// Politeness per host.
+    pub hosts: Vec<(String, Politeness)>,
+    pub walks: Vec<DeclaredWalk>,
+}
+
+impl Declared {
+    /// What is no mistake for certain, but hardly meant: a sentence each, with its hint.
+    pub fn warnings(&self) -> Vec<(&'static str, &'static str)> {
+        let mut warnings = Vec::new();
+        if self.seeds.is_empty() && self.walks.is_empty() {
+            let hint = "declare where to start under `seeds:`, or with `skurd seed add`";
+            warnings.push(("no seeds and no walks: nothing would be harvested", hint));
+        }
+        warnings
+    }
+
+    /// What to tell the catalog, in an order in which no reference ever dangles.
+    pub fn into_changes(self) -> Vec<Change> {
+        let settings = Change::PutSettings(Box::new(self.settings));
+        let mut changes =
+            Vec::with_capacity(1 + self.seeds.len() + self.collections.len() + self.profiles.len());
+        changes.push(settings);
+        changes.extend(self.collections.into_iter().map(Change::PutCollection));
+        changes.extend(self.profiles.into_iter().map(|profile| Change::PutProfile(Box::new(profile))));
+        changes.extend(self.groups.into_iter().map(Change::PutGroup));
+        let hosts = self.hosts.into_iter();
+        changes.extend(hosts.map(|(host, politeness)| Change::PutHostPoliteness { host, politeness }));
+        changes.extend(self.seeds.into_iter().map(Change::PutSeed));
+        changes.extend(self.walks.into_iter().map(|walk| Change::PutWalk(Box::new(walk))));
+        changes
+    }
+}
+
+/// Reads a config file from disk. The error of a file with problems is a [`ConfigError`].
+pub fn load(path: &Path) -> Result<Declared> {
+    let bytes = read_bounded(path, CONFIG_BYTES_MAX)?;
+    Ok(parse(&path.display().to_string(), &bytes)?)
+}
+
+/// A whole file, unless it is larger than it may be; the size is not asked for, since a pipe has none.
+pub fn read_bounded(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
+    let cannot = || format!("cannot read {}", path.display());
+    let file = File::open(path).with_context(cannot)?;
+    let mut bytes = Vec::new();
+    file.take(bytes_max + 1).read_to_end(&mut bytes).with_context(cannot)?;
+    if u64::try_from(bytes.len()).is_ok_and(|read| read > bytes_max) {
+        anyhow::bail!("{} is larger than {} MiB", path.display(), bytes_max >> 20);
+    }
+    Ok(bytes)
+}
+
+/// Reads a config; `file` is what messages call it.
+pub fn parse(file: &str, bytes: &[u8]) -> Result<Declared, ConfigError> {
+    declare::declare(file, text_of(file, bytes)?)
+}
+
+/// A file's bytes as text, or what is wrong with them.
+pub fn text_of<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, ConfigError> {
+    str::from_utf8(bytes).map_err(|error| {
+        let at = At::of_byte(bytes, error.valid_up_to());
+        ConfigError::one(file, at, "this is not UTF-8", "save the file as UTF-8")
+    })
+}
+
+#[cfg(test)]
+mod tests;

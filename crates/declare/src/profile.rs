@@ -1,0 +1,252 @@
+//! Profiles and what they inherit.
+//!
+//! A profile is its parent's finished profile with its own keys laid over it, or the defaults if it has no
+//! parent. Parents may stand anywhere in the file, so profiles are finished parents first: from each profile the
+//! chain upwards is followed until one that is finished, and then laid down again. A chain that meets itself is
+//! a cycle.
+
+use std::collections::HashMap;
+
+use policy::model::{Limits, Profile, RobotsPolicy};
+use policy::scope::{Pattern, Scope, Within};
+use policy::time::Span;
+use policy::url::Scheme;
+
+use crate::declare::{Names, dangling, is_new};
+use crate::problem::At;
+use crate::read::Reader;
+use crate::text::excerpt;
+use crate::unit::print_duration;
+use crate::value::{Data, Fields, Value, set};
+
+/// Each may inherit long lists from another, so their number bounds what a small file can grow to.
+const PROFILES_MAX: usize = 10_000;
+
+/// What became of a profile.
+enum Finished {
+    /// Being finished further down the chain: meeting it again is a cycle.
+    Begun,
+    Good(Box<Profile>),
+    /// Something was wrong with it or above it, and has been told.
+    Broken,
+}
+
+/// Finishes all profiles, in the order of the file, and says which names there are.
+pub(crate) fn resolve(drafts: &[Fields], collections: &Names, reader: &mut Reader) -> (Vec<Profile>, Names) {
+    let mut names = Names::new();
+    let mut by_name: HashMap<String, usize> = HashMap::new();
+    if let Some(draft) = drafts.get(PROFILES_MAX) {
+        let what = format!("more than {PROFILES_MAX} profiles");
+        reader.problems.add(draft.at, what, "a profile serves many seeds: share them");
+    }
+    for (index, draft) in drafts.iter().enumerate() {
+        let Some(name) = draft.text("name") else { continue };
+        if is_new(&name, draft.at("name"), "profile", &mut names, reader) {
+            by_name.insert(name, index);
+        }
+    }
+    let mut family = Family { drafts, by_name, finished: HashMap::new() };
+    for index in 0..drafts.len().min(PROFILES_MAX) {
+        family.finish(index, &names, collections, reader);
+    }
+    let order = (0..drafts.len()).filter_map(|index| match family.finished.remove(&index) {
+        Some(Finished::Good(profile)) => Some(*profile),
+        _ => None,
+    });
+    (order.collect(), names)
+}
+
+struct Family<'a> {
+    drafts: &'a [Fields],
+    by_name: HashMap<String, usize>,
+    finished: HashMap<usize, Finished>,
+}
+
+impl Family<'_> {
+    fn finish(&mut self, index: usize, names: &Names, collections: &Names, reader: &mut Reader) {
+        let chain = self.chain(index, names, reader);
+        for index in chain.into_iter().rev() {
+            let draft = &self.drafts[index];
+            let made = self.base(draft).and_then(|base| overlay(draft, base, collections, reader));
+            self.finished
+                .insert(index, made.map_or(Finished::Broken, |profile| Finished::Good(Box::new(profile))));
+        }
+    }
+
+    /// The unfinished profiles from this one upwards.
+    fn chain(&mut self, mut index: usize, names: &Names, reader: &mut Reader) -> Vec<usize> {
+        let mut chain = Vec::new();
+        loop {
+            match self.finished.get(&index) {
+                None => {
+                    self.finished.insert(index, Finished::Begun);
+                    chain.push(index);
+                }
+                Some(Finished::Begun) => {
+                    self.tell_cycle(&chain, index, reader);
+                    return Vec::new();
+                }
+                Some(_) => return chain,
+            }
+            let Some(parent) = self.drafts[index].text("extends") else { return chain };
+            match self.by_name.get(&parent) {
+                Some(above) => index = *above,
+                None => {
+                    dangling(&parent, self.drafts[index].at("extends"), "profile", names, reader);
+                    return chain;
+                }
+            }
+        }
+    }
+
+    /// Tells the cycle once, at its profile that stands first in the file, and breaks all that lead to it.
+    fn tell_cycle(&mut self, chain: &[usize], met: usize, reader: &mut Reader) {
+        const CYCLE_SHOWN_MAX: usize = 10;
+        let start = chain.iter().position(|index| *index == met).unwrap_or(0);
+        let mut cycle = chain[start..].to_vec();
+        let first = (0..cycle.len()).min_by_key(|place| cycle[*place]).unwrap_or(0);
+        cycle.rotate_left(first);
+        let name = |index: &usize| self.drafts[*index].text("name").unwrap_or_default();
+        let mut shown: Vec<String> = cycle.iter().take(CYCLE_SHOWN_MAX).map(name).collect();
+        if cycle.len() > CYCLE_SHOWN_MAX {
+            shown.push("…".to_owned());
+        }
+        shown.extend(cycle.first().map(name));
+        let at = cycle.first().map_or(At::START, |index| self.drafts[*index].at("extends"));
+        let what = format!("profiles extend each other in a circle: {}", shown.join(" → "));
+        reader.problems.add(at, what, "one of them must do without `extends`");
+        for index in chain {
+            self.finished.insert(*index, Finished::Broken);
+        }
+    }
+
+    /// What the keys of a draft are laid over; none if that is broken.
+    fn base(&self, draft: &Fields) -> Option<Profile> {
+        if !draft.mentions("extends")
+            || draft.get("extends").is_some_and(|value| matches!(value.data, Data::None))
+        {
+            return Some(unnamed());
+        }
+        match self.finished.get(self.by_name.get(&draft.text("extends")?)?)? {
+            Finished::Good(profile) => Some((**profile).clone()),
+            Finished::Begun | Finished::Broken => None,
+        }
+    }
+}
+
+fn unnamed() -> Profile {
+    Profile {
+        name: String::new(),
+        active: true,
+        collection: String::new(),
+        scope: Scope::default(),
+        every: Span::ZERO,
+        length: None,
+        ttl: None,
+        robots: RobotsPolicy::Obey,
+        limits: Limits::default(),
+    }
+}
+
+/// None if what must be there is not; the reader has told so.
+fn overlay(draft: &Fields, mut base: Profile, collections: &Names, reader: &mut Reader) -> Option<Profile> {
+    base.name = draft.text("name")?;
+    if let Some(collection) = draft.text("collection") {
+        if !collections.contains_key(&collection) {
+            dangling(&collection, draft.at("collection"), "collection", collections, reader);
+        }
+        base.collection = collection;
+    }
+    set(&mut base.active, draft.bool("active"));
+    set(&mut base.every, draft.span("every"));
+    set(&mut base.length, draft.optional("length", Fields::count));
+    set(&mut base.ttl, draft.optional("ttl", Fields::span));
+    set(&mut base.robots, draft.get("robots").and_then(robots));
+    if let Some(scope) = draft.fields("scope") {
+        lay_scope(scope, &mut base.scope);
+    }
+    if let Some(limits) = draft.fields("limits") {
+        lay_limits(limits, &mut base.limits);
+        check_limits(limits, &base.limits, reader);
+    }
+    (!base.collection.is_empty() && base.every != Span::ZERO).then_some(base)
+}
+
+fn robots(value: &Value) -> Option<RobotsPolicy> {
+    match &value.data {
+        Data::Text(word) if word == "ignore" => Some(RobotsPolicy::Ignore),
+        Data::Text(_) => Some(RobotsPolicy::Obey),
+        Data::Fields(fields) => fields.text("as").map(RobotsPolicy::ObeyAs),
+        _ => None,
+    }
+}
+
+fn lay_scope(fields: &Fields, scope: &mut Scope) {
+    set(&mut scope.within, fields.text("within").map(|word| within(&word)));
+    set(&mut scope.max_depth, fields.optional("max_depth", Fields::count));
+    set(&mut scope.off_domain_hops, fields.count("off_domain_hops"));
+    set(&mut scope.requisites, fields.bool("requisites"));
+    set(&mut scope.include, patterns(fields, "include"));
+    set(&mut scope.exclude, patterns(fields, "exclude"));
+    set(&mut scope.max_url_length, fields.count("max_url_length"));
+    set(&mut scope.max_repeats, fields.count("max_repeats"));
+    set(&mut scope.schemes, fields.texts("schemes").map(|words| schemes(&words)));
+}
+
+fn within(word: &str) -> Within {
+    match word {
+        "path" => Within::Path,
+        "host" => Within::Host,
+        "any" => Within::Any,
+        _ => Within::Domain,
+    }
+}
+
+fn schemes(words: &[String]) -> Vec<Scheme> {
+    [Scheme::Http, Scheme::Https]
+        .into_iter()
+        .filter(|scheme| words.iter().any(|word| word == scheme.as_str()))
+        .collect()
+}
+
+fn patterns(fields: &Fields, key: &str) -> Option<Vec<Pattern>> {
+    Some(fields.list(key)?.iter().filter_map(pattern).collect())
+}
+
+fn pattern(value: &Value) -> Option<Pattern> {
+    let Data::Fields(fields) = &value.data else { return None };
+    match fields.get("regex").map(|value| &value.data) {
+        Some(Data::Regex(pattern)) => Some(pattern.clone()),
+        _ => fields.text("prefix").map(Pattern::Prefix).or_else(|| fields.text("host").map(Pattern::Host)),
+    }
+}
+
+fn lay_limits(fields: &Fields, limits: &mut Limits) {
+    set(&mut limits.max_errors, fields.count("max_errors"));
+    set(&mut limits.max_not_found, fields.count("max_not_found"));
+    set(&mut limits.blacklist_for, fields.optional("blacklist_for", Fields::span));
+    set(&mut limits.backoff_base, fields.span("backoff_base"));
+    set(&mut limits.backoff_cap, fields.span("backoff_cap"));
+    set(&mut limits.max_bytes, fields.number("max_bytes"));
+    set(&mut limits.max_decoded_bytes, fields.number("max_decoded_bytes"));
+    set(&mut limits.max_header_bytes, fields.count("max_header_bytes"));
+    set(&mut limits.connect_timeout, fields.span("connect_timeout"));
+    set(&mut limits.first_byte_timeout, fields.span("first_byte_timeout"));
+    set(&mut limits.total_timeout, fields.span("total_timeout"));
+    set(&mut limits.max_outlinks, fields.count("max_outlinks"));
+    set(&mut limits.max_redirects, fields.count("max_redirects"));
+}
+
+fn check_limits(fields: &Fields, limits: &Limits, reader: &mut Reader) {
+    let readable = !fields.is_wrong("backoff_base") && !fields.is_wrong("backoff_cap");
+    if readable && limits.backoff_base > limits.backoff_cap {
+        let (base, cap) = (print_duration(limits.backoff_base), print_duration(limits.backoff_cap));
+        let at = fields.at(if fields.get("backoff_cap").is_some() { "backoff_cap" } else { "backoff_base" });
+        let what = format!("`backoff_base` ({base}) is longer than `backoff_cap` ({cap})");
+        reader.problems.add(
+            at,
+            what,
+            format!("the wait grows from base to cap: give {} of at least {base}", excerpt("backoff_cap")),
+        );
+    }
+}

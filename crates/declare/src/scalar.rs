@@ -1,0 +1,360 @@
+//! Single values: whether a text is what its key wants, and if not, why and what would be right.
+
+use net::http::HeaderError;
+use policy::scope::Pattern;
+use policy::time::Span;
+use policy::url::{UrlRules, normalise, site_of};
+use policy::walk::{ID_MAX, StatusRange, Template, parse_id};
+use url::Host;
+
+use crate::keys::TextRule;
+use crate::text::excerpt;
+use crate::unit::{DURATION_HINT, SIZE_HINT, parse_duration, parse_size, print_size};
+use crate::value::Data;
+
+/// What is wrong and what would be right. An empty hint is replaced by the key's example.
+#[derive(Debug)]
+pub struct Wrong {
+    pub what: String,
+    pub hint: String,
+}
+
+type Read<T> = Result<T, Wrong>;
+
+fn wrong(what: impl Into<String>, hint: impl Into<String>) -> Wrong {
+    Wrong { what: what.into(), hint: hint.into() }
+}
+
+pub(crate) fn read_bool(text: &str) -> Read<Data> {
+    match text.to_ascii_lowercase().as_str() {
+        "yes" | "true" | "on" => Ok(Data::Bool(true)),
+        "no" | "false" | "off" => Ok(Data::Bool(false)),
+        _ => {
+            Err(wrong(format!("{} is neither yes nor no", excerpt(text)), "write yes or no (or true, false)"))
+        }
+    }
+}
+
+pub fn read_duration(text: &str, zero: bool) -> Read<Data> {
+    let span = parse_duration(text)
+        .map_err(|why| wrong(format!("{} is not a duration: {why}", excerpt(text)), duration_hint(text)))?;
+    match span {
+        Span::ZERO if !zero => Err(wrong("it must be longer than zero", "")),
+        span => Ok(Data::Span(span)),
+    }
+}
+
+/// A bare number is the most common mistake.
+fn duration_hint(text: &str) -> String {
+    match text.trim().parse::<u32>() {
+        Ok(number) => format!("say of what: {number}s, {number}m, {number}h or {number}d"),
+        Err(_) => DURATION_HINT.to_owned(),
+    }
+}
+
+pub(crate) fn read_size(text: &str, max: u64) -> Read<Data> {
+    let bytes = parse_size(text)
+        .map_err(|why| wrong(format!("{} is not a size: {why}", excerpt(text)), SIZE_HINT))?;
+    match bytes {
+        0 => Err(wrong("it must be more than zero", "")),
+        bytes if bytes > max => {
+            Err(wrong(format!("{} is too much", excerpt(text)), format!("at most {}", print_size(max))))
+        }
+        bytes => Ok(Data::Number(bytes)),
+    }
+}
+
+pub(crate) fn read_count(text: &str, min: u32, max: u32) -> Read<Data> {
+    let bounds = || match max {
+        u32::MAX => format!("a whole number from {min}"),
+        max => format!("a whole number from {min} to {max}"),
+    };
+    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(wrong(format!("{} is not a whole number", excerpt(text)), bounds()));
+    }
+    match text.parse::<u32>() {
+        Ok(number) if number < min => Err(wrong(format!("it must be at least {min}"), bounds())),
+        Ok(number) if number <= max => Ok(Data::Number(u64::from(number))),
+        _ => Err(wrong(format!("{} is too much", excerpt(text)), format!("at most {max}"))),
+    }
+}
+
+pub(crate) fn read_id(text: &str, min: u64) -> Read<Data> {
+    let bounds = || format!("a whole number from {min} to {ID_MAX}");
+    match parse_id("id", text) {
+        Ok(number) if number < min => Err(wrong(format!("it must be at least {min}"), bounds())),
+        Ok(number) => Ok(Data::Number(number)),
+        Err(_) if text.bytes().all(|b| b.is_ascii_digit()) => {
+            Err(wrong(format!("{} is too large", excerpt(text)), bounds()))
+        }
+        Err(_) => Err(wrong(format!("{} is not a whole number", excerpt(text)), bounds())),
+    }
+}
+
+pub(crate) fn read_factor(text: &str) -> Read<Data> {
+    const FACTOR_MAX: f64 = 1e6;
+    let numeric = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    match text.parse::<f64>() {
+        Ok(factor) if numeric && factor <= FACTOR_MAX => Ok(Data::Factor(factor)),
+        Ok(factor) if numeric && factor > FACTOR_MAX => Err(wrong("it is too much", "at most 1000000")),
+        _ => Err(wrong(format!("{} is not a number", excerpt(text)), "a number from 0, like 5 or 2.5")),
+    }
+}
+
+pub(crate) fn read_choice(text: &str, choices: &[&str]) -> Read<Data> {
+    match choices.contains(&text) {
+        true => Ok(Data::Text(text.to_owned())),
+        false => Err(wrong(
+            format!("{} is unknown here", excerpt(text)),
+            format!("one of: {}", choices.join(", ")),
+        )),
+    }
+}
+
+pub fn read_text(text: &str, rule: TextRule, rules: &UrlRules) -> Read<Data> {
+    if text.trim().is_empty() {
+        return Err(wrong("it is empty", ""));
+    }
+    match rule {
+        TextRule::Line => read_line(text),
+        TextRule::Name { bytes_max } => read_name(text, bytes_max),
+        TextRule::Url => read_url(text, rules),
+        TextRule::Host => read_host(text).map(Data::Text),
+        TextRule::HostPattern => read_host_pattern(text),
+        TextRule::GroupName => read_group_name(text),
+        TextRule::Regex => read_regex(text),
+        TextRule::Template => read_template(text),
+        TextRule::Status => read_status(text),
+        TextRule::FilePrefix => read_file_prefix(text),
+        TextRule::Contact => read_contact(text),
+        TextRule::Without(barred) => read_without(text, barred),
+        TextRule::Path => read_path(text),
+    }
+}
+
+fn read_line(text: &str) -> Read<Data> {
+    const LINE_BYTES_MAX: usize = 8 << 10;
+    if text.chars().any(char::is_control) {
+        return Err(wrong(
+            format!("{} holds a line break or control character", excerpt(text)),
+            "one line of text",
+        ));
+    }
+    match text.len() {
+        bytes if bytes > LINE_BYTES_MAX => {
+            Err(wrong(format!("{bytes} bytes are too long"), "at most 8192 bytes"))
+        }
+        _ => Ok(Data::Text(text.to_owned())),
+    }
+}
+
+fn read_name(text: &str, bytes_max: usize) -> Read<Data> {
+    if text.len() > bytes_max {
+        return Err(wrong(
+            format!("a name of {} bytes is too long", text.len()),
+            format!("at most {bytes_max} bytes"),
+        ));
+    }
+    if text.trim() != text {
+        return Err(wrong(
+            format!("the name {} begins or ends with a blank", excerpt(text)),
+            format!("write {}", excerpt(text.trim())),
+        ));
+    }
+    read_line(text)
+}
+
+fn read_url(text: &str, rules: &UrlRules) -> Read<Data> {
+    match normalise(text, None, rules) {
+        Ok(normal) => Ok(Data::Url { given: text.trim().to_owned(), normal: normal.as_str().to_owned() }),
+        Err(refusal) => Err(match with_scheme(text, rules) {
+            Some(url) => wrong(format!("{} has no scheme", excerpt(text)), format!("write `{url}`")),
+            None => wrong(format!("{}: {refusal}", excerpt(text)), "a URL like `https://vg.no/`"),
+        }),
+    }
+}
+
+/// What `vg.no`, `//vg.no/x` or `localhost:8080` would be as a URL.
+fn with_scheme(text: &str, rules: &UrlRules) -> Option<String> {
+    let bare = text.trim().trim_start_matches('/');
+    let authority = bare.split(['/', '?', '#']).next().unwrap_or(bare);
+    let host = authority.split(':').next().unwrap_or(authority);
+    if bare.contains("://") || !(host.contains('.') || host == "localhost") || authority.contains('@') {
+        return None;
+    }
+    normalise(&format!("https://{bare}"), None, rules).ok().map(|url| url.as_str().to_owned())
+}
+
+/// The host as URLs have it (lower case, punycode), as a site.
+fn read_host(text: &str) -> Read<String> {
+    match Host::parse(text.trim()).map(|host| host.to_string()) {
+        Ok(host) if !host.trim_end_matches('.').is_empty() => {
+            Ok(site_of(host.trim_end_matches('.')).to_owned())
+        }
+        _ => Err(wrong(format!("{} is not a host", excerpt(text)), host_hint(text))),
+    }
+}
+
+fn host_hint(text: &str) -> String {
+    let bare = text.trim().split_once("://").map_or(text.trim(), |(_, rest)| rest);
+    let bare = bare.split(['/', ':', '?', '#']).next().unwrap_or(bare);
+    match Host::parse(bare) {
+        Ok(host) => format!("only the host, without scheme, port and path: `{host}`"),
+        Err(_) => "a host name like `vg.no`, or an address".to_owned(),
+    }
+}
+
+fn read_host_pattern(text: &str) -> Read<Data> {
+    let domain = text.strip_prefix("*.").or_else(|| text.strip_prefix('.'));
+    match domain {
+        Some(domain) => Ok(Data::Text(format!("*.{}", ascii_host(domain)?))),
+        None => Ok(Data::Text(ascii_host(text)?)),
+    }
+}
+
+/// `*` is no forbidden character of a host in the URL standard, so it is one here.
+fn ascii_host(text: &str) -> Read<String> {
+    match text.contains('*') {
+        true => Err(wrong(
+            format!("{} is not a host", excerpt(text)),
+            "`*` only in front, as in `*.vg.no`; for anything else a regex",
+        )),
+        false => read_host(text),
+    }
+}
+
+/// A name that can be parsed as a host could be one.
+fn read_group_name(text: &str) -> Read<Data> {
+    match Host::parse(text) {
+        Ok(_) => Err(wrong(
+            format!("the group name {} could be a host", excerpt(text)),
+            format!("put a colon, slash or blank into it: `group:{text}`"),
+        )),
+        Err(_) => read_name(text, 200),
+    }
+}
+
+fn read_regex(text: &str) -> Read<Data> {
+    Pattern::regex(text).map(Data::Regex).map_err(|error| {
+        let why = one_line(&error.to_string());
+        match why.contains("size limit") {
+            true => wrong(format!("{} is too large when compiled", excerpt(text)), "repeat less: smaller numbers in `{}`"),
+            false => wrong(
+                format!("{} is not a regular expression: {why}", excerpt(text)),
+                "a special character that means itself gets a backslash; single quotes keep backslashes as they are",
+            ),
+        }
+    })
+}
+
+fn read_template(text: &str) -> Read<Data> {
+    match Template::parse(text) {
+        Ok(_) => read_line(text),
+        Err(problem) => Err(wrong(problem.what, "a URL like `https://example.org/notice/{id}`")),
+    }
+}
+
+fn read_status(text: &str) -> Read<Data> {
+    match text.parse::<StatusRange>() {
+        Ok(range) => Ok(Data::Text(range.to_string())),
+        Err(_) => Err(wrong(
+            format!("{} is no status", excerpt(text)),
+            "one from 100 to 599, a range (`500-599`) or a class (`5xx`)",
+        )),
+    }
+}
+
+/// The errors of `regex` draw a picture over several lines; the last one says it.
+fn one_line(error: &str) -> String {
+    let last = error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or(error);
+    last.trim().trim_start_matches("error: ").trim_end_matches('.').to_owned()
+}
+
+fn read_file_prefix(text: &str) -> Read<Data> {
+    if net::warc::is_legal_part(text) {
+        return Ok(Data::Text(text.to_owned()));
+    }
+    let what = format!("{} cannot begin a file name", excerpt(text));
+    Err(wrong(what, "up to 60 of a–z, A–Z, 0–9, `-`, `_` and `.`, with no `.` at its head"))
+}
+
+/// Whoever is harvested must be able to write to us.
+fn read_contact(text: &str) -> Read<Data> {
+    let text = text.trim();
+    let address = text.strip_prefix("mailto:").unwrap_or(text);
+    let is_address = address.rsplit_once('@').is_some_and(|(who, at)| {
+        !who.is_empty()
+            && !who.contains(|c: char| c.is_whitespace() || "@/:".contains(c))
+            && Host::parse(at).is_ok()
+    });
+    let rules = UrlRules::default();
+    if is_address || normalise(text, None, &rules).is_ok() {
+        return read_line(text);
+    }
+    let hint = match with_scheme(text, &rules) {
+        Some(url) => format!("write `{url}`, or a mail address"),
+        None => "a web page like `https://example.org/bot`, or a mail address".to_owned(),
+    };
+    Err(wrong(format!("{} is neither a URL nor a mail address", excerpt(text)), hint))
+}
+
+fn read_without(text: &str, barred: &str) -> Read<Data> {
+    match text.chars().find(|c| barred.contains(*c)) {
+        Some(c) => Err(wrong(format!("it has `{c}` in it, which would end it there"), "leave it out")),
+        None => read_secret(text),
+    }
+}
+
+/// A line that no message repeats: it may be a password.
+fn read_secret(text: &str) -> Read<Data> {
+    read_line(text).map_err(|Wrong { what, hint }| match text.chars().any(char::is_control) {
+        true => wrong("its value holds a line break or control character", hint),
+        false => wrong(what, hint),
+    })
+}
+
+fn read_path(text: &str) -> Read<Data> {
+    match text.starts_with('/') {
+        true => read_line(text),
+        false => Err(wrong(
+            format!("{} does not begin with a slash", excerpt(text)),
+            format!("write {}", excerpt(&format!("/{text}"))),
+        )),
+    }
+}
+
+/// Whether a request header can be declared: what the client refuses to send, and what is declared in another way, is not.
+pub(crate) fn check_header(name: &str, value: &str) -> Result<(), Wrong> {
+    let taken = |why: &str, hint: &str| Err(wrong(format!("the header {} {why}", excerpt(name)), hint));
+    match net::http::check_header(name, value) {
+        Ok(()) => {}
+        Err(HeaderError::Name(_)) => {
+            return Err(wrong(
+                format!("{} is not a header name", excerpt(name)),
+                "letters, digits and dashes, like `Accept-Language`",
+            ));
+        }
+        Err(HeaderError::Reserved(_)) => {
+            return taken(
+                "is sent by skurd itself",
+                "leave it out: it says where a request goes and where it ends",
+            );
+        }
+        Err(HeaderError::Value(_)) => return read_secret(value).map(|_| ()),
+    }
+    match name.to_ascii_lowercase().as_str() {
+        "cookie" => taken(
+            "is made from the cookie jar",
+            "give cookies under `cookies`, each with the host that gets it",
+        ),
+        "user-agent" => taken("is declared by a key of its own", "give it as `user_agent`"),
+        "if-match" | "if-modified-since" | "if-none-match" | "if-range" | "if-unmodified-since" => taken(
+            "is sent by skurd itself",
+            "leave it out: what was harvested before is asked for with what it was known by",
+        ),
+        "range" => {
+            taken("would make every answer a part of one", "leave it out; `max_bytes` limits what is read")
+        }
+        _ => read_secret(value).map(|_| ()),
+    }
+}

@@ -1,0 +1,102 @@
+//! Opening the store of a data directory: the one way of all commands, and what is said when it does not open.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Error;
+use frontier::UPGRADES;
+use store::{Notice, OpenError, Options, Store};
+
+use crate::wire::warc_dir;
+use declare::hint::hinted;
+
+/// For commands that look: a directory without a store is an error.
+pub fn open(dir: &Path) -> Result<Store, OpenError> {
+    Store::open_existing(dir, &with_upgrades(Options::default()))
+}
+
+/// For whoever accepts that what does not read is lost: it is set aside.
+pub fn repair(dir: &Path) -> Result<Store, OpenError> {
+    Store::open_existing(dir, &with_upgrades(Options { set_damage_aside: true, ..Options::default() }))
+}
+
+/// For commands that fill: makes the store if it is not there.
+pub fn create(dir: &Path, options: Options) -> Result<Store, OpenError> {
+    Store::open(dir, &with_upgrades(options))
+}
+
+/// For what can be had back from an archive: makes the store also where it is gone and other things are left, and sets aside what is damaged.
+pub fn create_anew(dir: &Path) -> Result<Store, OpenError> {
+    Store::open_anew(dir, &with_upgrades(Options { set_damage_aside: true, ..Options::default() }))
+}
+
+fn with_upgrades(mut options: Options) -> Options {
+    (options.upgrades, options.notice) = (Some(UPGRADES), tell);
+    options
+}
+
+/// Data goes to standard output, and this is none. Who closed standard error does not want to know.
+fn tell(notice: &Notice) {
+    let _ = writeln!(std::io::stderr().lock(), "{notice}");
+}
+
+pub fn explain(dir: &Path, error: OpenError) -> Error {
+    let missing = match &error {
+        OpenError::NotAStore(_) => true,
+        OpenError::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
+        _ => false,
+    };
+    if let Some(hint) = without_store(dir, &error) {
+        return hinted(error.to_string(), hint);
+    }
+    match missing {
+        true => {
+            hinted(error.to_string(), format!("`skurd config apply FILE --data {}` makes one", dir.display()))
+        }
+        false => match error {
+            OpenError::InUse { owner, .. } => hinted(error.to_string(), in_use(dir, owner)),
+            OpenError::Damaged { .. } => hinted(error.to_string(), when_damaged(dir)),
+            OpenError::Engine { .. } => hinted(error.to_string(), WHEN_UNREADABLE),
+            error => error.into(),
+        },
+    }
+}
+
+/// What to do about an archive whose store is gone (A13).
+fn without_store(dir: &Path, error: &OpenError) -> Option<String> {
+    let gone = match error {
+        OpenError::NotAStore(_) | OpenError::ForeignDirectory(_) => true,
+        OpenError::Engine { .. } => !dir.join("store").exists(),
+        _ => false,
+    };
+    let files = net::warc::survey(&warc_dir(dir)).unwrap_or_default();
+    (gone && !files.is_empty()).then(|| {
+        format!(
+            "its archive is there: put the store back, or `skurd archive adopt --data {}` makes a new one from what is in the files",
+            dir.display()
+        )
+    })
+}
+
+/// What to do about a journal that does not read.
+fn when_damaged(dir: &Path) -> String {
+    let dir = dir.display();
+    format!(
+        "put back a copy of {dir} if there is one; without one, `skurd archive adopt --data {dir}` goes on from the last state that reads, keeps the rest \
+         beside it, and reads back what the WARC files have (`skurd store repair {dir}` does only the first)"
+    )
+}
+
+/// What to do about rows and tables that do not read.
+pub const WHEN_UNREADABLE: &str = "`skurd store check DIR` reads everything there is; what is damaged on disk comes back from a copy of the directory only, or, \
+in a new directory, from the WARC files with `skurd archive adopt`";
+
+/// What to do about a directory that somebody else has.
+fn in_use(dir: &Path, owner: Option<u32>) -> &'static str {
+    match crate::notice::Notice::read(dir).map(|notice| notice.pid) {
+        Some(server) if Some(server) == owner => {
+            "that is `skurd serve`, and this command wants the directory for itself: stop the server, and start it again after"
+        }
+        _ => "stop it, or let `skurd serve` harvest: other commands then go through it",
+    }
+}

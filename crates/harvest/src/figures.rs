@@ -1,0 +1,200 @@
+//! What a harvest has done so far, counted as it commits.
+
+use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
+
+use frontier::ports::Fetch;
+use frontier::schema::{ErrorKind, UrlCounts};
+use frontier::{Frontier, Harvested};
+use parking_lot::Mutex;
+use policy::time::Span;
+use policy::walk::Outcome;
+
+/// Hosts told apart; beyond it their number is a lower bound.
+const HOSTS_MAX: usize = 100_000;
+/// Hosts without an answer that are named.
+const UNANSWERED_MAX: usize = 100;
+/// Between two looks at the counters of the store, and between two at the promises.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+const CONTRACT_EVERY: u32 = 10;
+/// Promises of this long are told in one figure.
+const CONTRACT_OVER: Span = Span::days(1);
+
+#[derive(Debug, Default)]
+pub struct Figures {
+    counts: Mutex<Counts>,
+}
+
+/// What the counters of the store say: over restarts, and after whatever happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// URLs that wait, also those in flight.
+    pub queued: u64,
+    /// Of all time.
+    pub harvests: u64,
+    pub bytes: u64,
+    pub captures: u64,
+    /// F31, of the last day: share on time, none where nothing fell due; and what was missed.
+    pub on_time: Option<f64>,
+    pub missed: u64,
+    /// Promises that can only be kept late.
+    pub overdue: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    pub harvests: u64,
+    pub pages: u64,
+    pub unchanged: u64,
+    pub bytes: u64,
+    pub captures: u64,
+    pub added: u64,
+    pub statuses: BTreeMap<u16, u64>,
+    pub errors: BTreeMap<&'static str, u64>,
+    pub hosts: HashSet<String>,
+    pub files: BTreeMap<String, u64>,
+    pub standing: Standing,
+    pub in_flight: usize,
+    /// Ids of walks that were found to exist, and attempts at others.
+    pub found: u64,
+    pub missed: u64,
+    /// Hosts that gave no answer, and why the last time.
+    pub unanswered: BTreeMap<String, String>,
+    stopped: bool,
+}
+
+/// The figures without the names behind them: cheap to take once a second.
+#[derive(Clone, Debug, Default)]
+pub struct Glance {
+    pub harvests: u64,
+    pub bytes: u64,
+    pub captures: u64,
+    pub added: u64,
+    pub hosts: usize,
+    pub standing: Standing,
+    pub in_flight: usize,
+}
+
+impl Figures {
+    /// Reads the counters of the store, and with `promises` also what was promised.
+    pub async fn look(&self, frontier: &Frontier, promises: bool) -> store::Result<()> {
+        let urls = frontier.url_counts().await?;
+        let totals = frontier.totals().await?;
+        let sum =
+            |pick: fn(&UrlCounts) -> i64| u64::try_from(urls.values().map(pick).sum::<i64>()).unwrap_or(0);
+        let contract = match promises {
+            true => Some(frontier.contract_sum(frontier.now().minus(CONTRACT_OVER)).await?),
+            false => None,
+        };
+        let standing = &mut self.counts.lock().standing;
+        standing.queued = sum(|counts| counts.queued);
+        standing.captures = sum(|counts| counts.captures);
+        standing.harvests = totals.traffic.requests;
+        standing.bytes = totals.traffic.bytes;
+        if let Some(contract) = contract {
+            standing.on_time = contract.share_on_time();
+            standing.missed = contract.promises.missed;
+            standing.overdue = contract.overdue;
+        }
+        Ok(())
+    }
+
+    /// Looks once a second; ends only with an error.
+    pub async fn keep_current(&self, frontier: &Frontier) -> store::Error {
+        let mut looks = 0u32;
+        loop {
+            if let Err(error) = self.look(frontier, looks.is_multiple_of(CONTRACT_EVERY)).await {
+                return error;
+            }
+            looks = looks.wrapping_add(1);
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    pub fn now(&self) -> Counts {
+        self.counts.lock().clone()
+    }
+
+    pub fn glance(&self) -> Glance {
+        let counts = self.counts.lock();
+        Glance {
+            harvests: counts.harvests,
+            bytes: counts.bytes,
+            captures: counts.captures,
+            added: counts.added,
+            hosts: counts.hosts.len(),
+            standing: counts.standing,
+            in_flight: counts.in_flight,
+        }
+    }
+
+    pub fn add(&self, harvested: &Harvested<'_>) {
+        let mut counts = self.counts.lock();
+        let Harvested { order, report, captures, summary } = harvested;
+        counts.harvests += 1;
+        counts.captures += captures.len() as u64;
+        counts.added += summary.added;
+        match (&order.walk, report.existence) {
+            (None, _) => {}
+            (Some(_), Some(Outcome::Exists)) => counts.found += 1,
+            (Some(_), _) => counts.missed += 1,
+        }
+        if let Some((_, capture)) = captures.first() {
+            *counts.files.entry(capture.file.clone()).or_default() += captures.len() as u64;
+        }
+        if counts.hosts.len() < HOSTS_MAX && !counts.hosts.contains(&order.host) {
+            counts.hosts.insert(order.host.clone());
+        }
+        counts.bytes += report.bytes;
+        match &report.result {
+            Fetch::Answer(facts) => {
+                *counts.statuses.entry(facts.status).or_default() += 1;
+                counts.pages += u64::from(matches!(facts.status, 200..=299 | 304));
+                counts.unchanged += u64::from(facts.unchanged);
+            }
+            other => {
+                *counts.errors.entry(error_word(other)).or_default() += 1;
+                let why = report.problem.clone().unwrap_or_else(|| error_word(other).to_owned());
+                if counts.unanswered.len() < UNANSWERED_MAX || counts.unanswered.contains_key(&order.host) {
+                    counts.unanswered.insert(order.host.clone(), why);
+                }
+            }
+        }
+    }
+
+    /// What was archived on the way to a URL.
+    pub fn add_aside(&self, harvested: &Harvested<'_>) {
+        let mut counts = self.counts.lock();
+        let Harvested { captures, summary, .. } = harvested;
+        counts.captures += captures.len() as u64;
+        counts.added += summary.added;
+        if let Some((_, capture)) = captures.first() {
+            *counts.files.entry(capture.file.clone()).or_default() += captures.len() as u64;
+        }
+    }
+
+    pub fn in_flight(&self, number: usize) {
+        self.counts.lock().in_flight = number;
+    }
+
+    pub fn stop(&self) {
+        self.counts.lock().stopped = true;
+    }
+
+    pub fn was_stopped(&self) -> bool {
+        self.counts.lock().stopped
+    }
+}
+
+/// Why there was no answer, in a word.
+pub fn error_word(result: &Fetch) -> &'static str {
+    match result {
+        Fetch::Answer(_) => "none",
+        Fetch::DnsFailed | Fetch::NoAnswer(ErrorKind::Dns) => "dns",
+        Fetch::RobotsDenied { .. } | Fetch::NoAnswer(ErrorKind::Robots) => "robots",
+        Fetch::RobotsRead | Fetch::Deferred { .. } => "put off",
+        Fetch::NoAnswer(ErrorKind::Connect) => "connect",
+        Fetch::NoAnswer(ErrorKind::Timeout) => "timeout",
+        Fetch::NoAnswer(ErrorKind::Broken) => "broken",
+    }
+}

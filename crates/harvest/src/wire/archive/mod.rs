@@ -1,0 +1,253 @@
+//! The archive of a data directory: one set of WARC files per collection, written one batch at a time.
+//!
+//! A batch is noted in the archive's own journal, appended and synced; then the store commits it and it is settled, or it is cut off
+//! again. So at every moment the store and the files agree on what is archived, but for the batch in hand, and the archive knows which
+//! that is. At [start] both are held against each other: the batch in hand is cut off, what a power cut took back from the store is
+//! read back from the files ([adopt]), and a store that knows less than it should stops the start. [check] does the same with every
+//! record.
+
+pub mod adopt;
+pub mod check;
+mod health;
+mod picture;
+mod settings;
+mod start;
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use frontier::Frontier;
+use frontier::ports::{Archive, CaptureKey, Clock, FileEnd, Kept, Order};
+use frontier::schema::{ArchiveFile, Capture};
+use net::warc::{self, Batch, Compression, FileError, FileSet, Journal, Kind, Mark, Part, Prepared};
+use parking_lot::Mutex;
+
+use super::identity::Identity;
+use super::pack::Haul;
+use super::{WireSettings, warc_dir};
+use crate::clock::SystemClock;
+
+pub use health::{Damage, Health, Loss};
+
+pub struct WarcArchive {
+    dir: PathBuf,
+    /// None: nothing is archived.
+    compression: Option<Compression>,
+    identity: Identity,
+    host: String,
+    frontier: Arc<Frontier>,
+    pub health: Arc<Health>,
+    writing: Mutex<Writing>,
+}
+
+#[derive(Default)]
+struct Writing {
+    sets: HashMap<String, FileSet>,
+    /// The sets the batch in hand was written to, and where it began.
+    in_hand: Vec<(String, Mark)>,
+    /// From the start on.
+    journal: Option<Journal>,
+    /// Of the last batch that was settled.
+    number: u64,
+    /// Up to this one the store has them on disk.
+    certain: u64,
+    /// Later ones, each with the commit that has to be on disk for it.
+    uncertain: VecDeque<(u64, u64)>,
+}
+
+impl WarcArchive {
+    pub fn new(settings: &WireSettings, frontier: Arc<Frontier>) -> Result<WarcArchive> {
+        let dir = warc_dir(&settings.dir);
+        warc::private_dir(&dir).with_context(|| format!("cannot make the directory {}", dir.display()))?;
+        Ok(WarcArchive {
+            dir,
+            compression: settings.compression,
+            identity: settings.identity.clone(),
+            host: settings::host_name(),
+            frontier,
+            health: Arc::default(),
+            writing: Mutex::default(),
+        })
+    }
+
+    /// Completes all files: nothing more comes.
+    pub fn close(&self) -> Result<()> {
+        let mut writing = self.writing.lock();
+        for (_, mut set) in writing.sets.drain() {
+            set.close().map_err(explained)?;
+        }
+        Ok(())
+    }
+
+    /// The store has everything on disk: whoever finds it knowing less will know.
+    pub fn rest(&self) -> Result<()> {
+        let Writing { journal, number, .. } = &mut *self.writing.lock();
+        journal.as_mut().map_or(Ok(()), |journal| journal.certain(*number)).map_err(explained)
+    }
+
+    fn keep_all(&self, batch: &[(&Order, &[Prepared])]) -> Result<Kept, FileError> {
+        let mut writing = self.writing.lock();
+        writing.in_hand.clear();
+        let (true, Some(compression)) =
+            (batch.iter().any(|(_, groups)| !groups.is_empty()), self.compression)
+        else {
+            return Ok(Kept { captures: batch.iter().map(|_| Vec::new()).collect(), files: Vec::new() });
+        };
+        let number = writing.number + 1;
+        self.begin(&mut writing, batch, compression)?;
+        writing.note(number, batch, self.frontier.store().progress().durable)?;
+        let mut kept = Kept::default();
+        for (order, groups) in batch {
+            let mut captures = Vec::new();
+            let set = writing.sets.get_mut(&order.collection).ok_or(FileError::NoBatch)?;
+            for group in *groups {
+                let place = set.append(group)?;
+                captures.extend(group.entries.iter().map(|entry| capture(entry, &place.file, place.offset)));
+            }
+            kept.captures.push(captures);
+        }
+        let Writing { sets, in_hand, .. } = &mut *writing;
+        for (collection, _) in in_hand {
+            let reached = sets.get_mut(collection).ok_or(FileError::NoBatch)?.sync()?;
+            let row = ArchiveFile {
+                collection: Some(collection.clone()),
+                end: reached.end,
+                captures: reached.entries,
+                batch: number,
+            };
+            kept.files.push(FileEnd { file: reached.file.to_string(), row });
+        }
+        Ok(kept)
+    }
+
+    /// Begins the batch in the file set of each of its collections.
+    fn begin(
+        &self,
+        writing: &mut Writing,
+        batch: &[(&Order, &[Prepared])],
+        compression: Compression,
+    ) -> Result<(), FileError> {
+        for (order, _) in batch {
+            let collection = &order.collection;
+            if writing.in_hand.iter().any(|(begun, _)| begun == collection) {
+                continue;
+            }
+            if !writing.sets.contains_key(collection) {
+                let set = FileSet::new(self.file_settings(collection, compression))?;
+                writing.sets.insert(collection.clone(), set);
+            }
+            let set = writing.sets.get_mut(collection).ok_or(FileError::NoBatch)?;
+            let mark = set.begin(SystemClock.now())?;
+            writing.in_hand.push((collection.clone(), mark));
+        }
+        Ok(())
+    }
+
+    fn abandon_all(&self) -> Result<(), FileError> {
+        let Writing { sets, in_hand, .. } = &mut *self.writing.lock();
+        for (collection, mark) in in_hand.drain(..) {
+            if let Some(set) = sets.get_mut(&collection) {
+                set.cut_back(&mark)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells of a failure, also who asks whether all is well.
+    fn failed(&self, error: &FileError) -> String {
+        let reason = told(error);
+        self.health.fail(&reason);
+        reason
+    }
+}
+
+impl Writing {
+    /// Notes in the journal where the batch will be, before it is there.
+    fn note(&mut self, number: u64, batch: &[(&Order, &[Prepared])], durable: u64) -> Result<(), FileError> {
+        while let Some((certain, _)) = self.uncertain.front().filter(|(_, commit)| *commit <= durable) {
+            self.certain = *certain;
+            self.uncertain.pop_front();
+        }
+        let parts = self.in_hand.iter().map(|(collection, mark)| {
+            let groups = batch.iter().filter(|(order, _)| order.collection == *collection);
+            let bytes: u64 = groups.flat_map(|(_, groups)| *groups).map(|group| group.bytes.len()).sum();
+            let now = self.sets.get(collection).map_or(mark.len, FileSet::len);
+            Part { file: mark.file.to_string(), begin: mark.len, end: now + bytes }
+        });
+        let batch = Batch { number, parts: parts.collect(), settled: false };
+        self.journal.as_mut().map_or(Ok(()), |journal| journal.batch(batch, self.certain))
+    }
+
+    fn settle(&mut self, commit: u64) {
+        if self.in_hand.is_empty() {
+            return;
+        }
+        self.in_hand.clear();
+        self.number += 1;
+        self.uncertain.push_back((self.number, commit));
+        if let Some(journal) = &mut self.journal {
+            // Without the note the batch counts as in hand until the next, and the store will say that it is not.
+            let _ = journal.settled();
+        }
+    }
+}
+
+impl Archive<Haul> for WarcArchive {
+    async fn keep(&self, batch: &[(&Order, &Haul)]) -> Result<Kept, String> {
+        let mut groups = Vec::with_capacity(batch.len());
+        for (order, haul) in batch {
+            match haul {
+                Haul::Groups(packed) => groups.push((*order, packed.as_slice())),
+                Haul::Failed(reason) => {
+                    self.writing.lock().in_hand.clear();
+                    return Err(format!("an answer could not be kept: {reason}"));
+                }
+            }
+        }
+        // Writing and syncing take their time, and other fetches go on meanwhile.
+        let kept = tokio::task::block_in_place(|| self.keep_all(&groups));
+        kept.map_err(|error| {
+            let reason = self.failed(&error);
+            match tokio::task::block_in_place(|| self.abandon_all()) {
+                Ok(()) => reason,
+                Err(again) => {
+                    format!("{reason}; and what was written of it could not be taken back: {}", told(&again))
+                }
+            }
+        })
+    }
+
+    fn settled(&self) {
+        self.writing.lock().settle(self.frontier.store().progress().committed);
+    }
+
+    async fn abandon(&self) -> Result<(), String> {
+        tokio::task::block_in_place(|| self.abandon_all()).map_err(|error| self.failed(&error))
+    }
+}
+
+fn capture(entry: &warc::Entry, file: &str, group_offset: u64) -> (CaptureKey, Capture) {
+    let key = CaptureKey { surt: entry.surt.clone(), time: entry.time };
+    let capture = Capture {
+        url: entry.url.clone(),
+        file: file.to_owned(),
+        offset: group_offset + entry.offset,
+        length: entry.length,
+        status: entry.status.unwrap_or(0),
+        mime: entry.mime.clone(),
+        digest: entry.digest.clone(),
+        revisit: entry.kind == Kind::Revisit,
+    };
+    (key, capture)
+}
+
+fn told(error: &FileError) -> String {
+    let source = std::error::Error::source(error).map_or_else(String::new, |source| format!(": {source}"));
+    format!("archiving failed: {error}{source}")
+}
+
+fn explained(error: FileError) -> anyhow::Error {
+    anyhow::Error::new(error)
+}

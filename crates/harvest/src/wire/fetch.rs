@@ -1,0 +1,549 @@
+//! One order: robots, request, answer, links, records.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use frontier::Frontier;
+use frontier::ports::{AnswerFacts, Clock, Fetch, Fetcher, Order, Outlink, PageNow, Report};
+use frontier::schema::ErrorKind;
+use net::cookies::Jar;
+use net::decode;
+use net::exchange::{Exchange, Framing, Head};
+use net::extract::{self, Extracted, Page};
+use net::http::head::Layout;
+use net::http::{
+    Client, Dechunk, FetchError, FetchErrorKind, FetchLimits, Fetched, Request, body, check_header,
+    is_validator, validator,
+};
+use net::surt;
+use net::warc::{Digest, Prepared, StoredRecord, digest};
+use policy::model::{Collection, LinkKind, RobotsPolicy};
+use policy::schedule::RETRY_AFTER_MAX;
+use policy::time::Span;
+use policy::url::UrlRules;
+use policy::walk::{Outcome, Seen};
+
+use super::identity::{Identity, product_token};
+use super::pack::{Answer, Haul, Original, Packers};
+use super::robots::{Asked, Asker, Failure, Reading, RobotsCache, Ruling};
+use crate::clock::SystemClock;
+
+/// Answers up to this size are read for links and packed right away; larger ones where they keep nobody waiting.
+const AT_ONCE_BYTES_MAX: u64 = 256 << 10;
+/// Of a body, decoded, in which the patterns of a walk are looked for.
+const LOOKED_AT_BYTES_MAX: u64 = 1 << 20;
+
+pub struct WireFetcher {
+    pub(super) frontier: Arc<Frontier>,
+    pub(super) client: Client,
+    identity: Identity,
+    pub(super) robots: RobotsCache,
+    /// None: nothing is archived.
+    shelf: Option<Arc<Shelf>>,
+}
+
+/// What is archived, and how.
+pub(super) struct Shelf {
+    pub(super) packers: Packers,
+    /// Where the files of the archive are.
+    pub(super) dir: PathBuf,
+}
+
+/// What the catalog says about how to ask.
+pub(super) struct Manner {
+    user_agent: String,
+    collection: Option<Collection>,
+    rules: UrlRules,
+    robots_cache: Span,
+}
+
+impl WireFetcher {
+    pub(super) fn new(
+        frontier: Arc<Frontier>,
+        client: Client,
+        identity: Identity,
+        shelf: Option<Shelf>,
+    ) -> WireFetcher {
+        WireFetcher { frontier, client, identity, robots: RobotsCache::default(), shelf: shelf.map(Arc::new) }
+    }
+
+    pub(super) fn manner(&self, order: &Order) -> Manner {
+        self.frontier.peek_catalog(|catalog| {
+            let collection = catalog.collection(&order.collection).cloned();
+            let user_agent = self.identity.user_agent(collection.as_ref());
+            let robots_cache = catalog.settings().robots_cache;
+            Manner { user_agent, collection, rules: catalog.url_rules().clone(), robots_cache }
+        })
+    }
+
+    /// What robots.txt says; none where it is not asked.
+    async fn ask_robots(&self, order: &Order, manner: &Manner) -> Result<Option<Asked>, Failure> {
+        let Some(agent) = agent(&order.plan.robots, manner) else { return Ok(None) };
+        self.robots.ask(&self.asker(order, manner, agent), &order.url).await.map(Some)
+    }
+
+    pub(super) fn asker<'a>(&'a self, order: &'a Order, manner: &'a Manner, agent: &'a str) -> Asker<'a> {
+        Asker {
+            frontier: &self.frontier,
+            client: &self.client,
+            identity: &self.identity,
+            user_agent: &manner.user_agent,
+            agent,
+            collection: &order.collection,
+            unit: &order.unit,
+            limits: limits(order),
+            cache: manner.robots_cache,
+            now: SystemClock.now(),
+        }
+    }
+
+    /// robots.txt was asked for: what is said of that, and of the URL if it is denied by it.
+    fn after_reading(
+        &self,
+        order: &Order,
+        manner: &Manner,
+        reading: &Reading,
+        ruling: Option<Ruling>,
+    ) -> (Report, Option<Haul>) {
+        let packed = match (&self.shelf, &reading.exchange) {
+            (Some(shelf), Some((exchange, dns))) => shelf.packers.aside(exchange, dns.as_ref()).map(Some),
+            _ => Ok(None),
+        };
+        let packed = match packed {
+            Ok(packed) => packed,
+            Err(error) => return local(&error.to_string()),
+        };
+        let mut report = match ruling {
+            Some(ruling) if !ruling.allowed => denied(&ruling),
+            Some(ruling) => {
+                let mut report = Report::bare(SystemClock.now(), Fetch::RobotsRead);
+                report.crawl_delay = ruling.crawl_delay;
+                report.outlinks = sitemaps(&ruling);
+                if order.walk.is_none()
+                    && let Some(agent) = agent(&order.plan.robots, manner)
+                {
+                    self.robots.told(&order.url, agent, &order.collection);
+                }
+                report
+            }
+            None => Report::bare(SystemClock.now(), Fetch::RobotsRead),
+        };
+        report.response_time = reading.took.unwrap_or(Span::ZERO);
+        report.answered = reading.took.is_some() && reading.exchange.is_some();
+        (report, packed.map(|packed| Haul::Groups(vec![packed])))
+    }
+
+    async fn request(&self, order: &Order, manner: &Manner, jar: &Jar) -> (Fetched, Option<Original>) {
+        let original = self.original(order).await;
+        let cookie = jar.header_for(&order.url, SystemClock.now());
+        let mut headers = vec![
+            ("User-Agent", manner.user_agent.as_str()),
+            ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"),
+            ("Accept-Encoding", "gzip, deflate, br, zstd"),
+        ];
+        if let Some(collection) = &manner.collection {
+            headers.retain(|(name, _)| {
+                !collection.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
+            });
+            let own = collection.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            // Such as can no longer be declared may be there from before.
+            headers.extend(own.filter(|(name, value)| check_header(name, value).is_ok()));
+        }
+        headers.extend(cookie.as_deref().map(|cookie| ("Cookie", cookie)));
+        if original.is_some() {
+            let kept = [("If-None-Match", &order.etag), ("If-Modified-Since", &order.last_modified)];
+            let kept = kept.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+            headers.extend(kept.filter(|(_, value)| is_validator(value)));
+        }
+        let limits = limits(order);
+        let request = Request { url: &order.url, headers: &headers, limits: &limits };
+        (self.client.fetch(&request).await, original)
+    }
+
+    /// The capture that holds what the URL last gave; none if it was never fetched or never archived, or lies there no more.
+    async fn original(&self, order: &Order) -> Option<Original> {
+        order.digest.as_ref()?;
+        let shelf = self.shelf.as_ref()?;
+        let key = surt::key(order.url.as_str());
+        // A store that cannot be read is noticed by the commit: here it only means a full copy instead of a reference.
+        let (time, capture) =
+            self.frontier.original(&order.collection, &key, order.url.as_str()).await.ok()??;
+        let digest::Parsed::Sum(payload) = Digest::parse(&capture.digest)? else { return None };
+        let path = shelf.dir.join(&capture.file);
+        let (offset, length) = (capture.offset, capture.length);
+        Some(Original { url: capture.url, time, payload, path, offset, length }).filter(Original::is_there)
+    }
+}
+
+impl Fetcher for WireFetcher {
+    type Exchange = Haul;
+
+    async fn fetch(&self, order: &Order) -> (Report, Option<Haul>) {
+        let manner = self.manner(order);
+        let ruling = match self.ask_robots(order, &manner).await {
+            Ok(None) => None,
+            Ok(Some(Asked::Known(ruling))) => Some(ruling),
+            Ok(Some(Asked::Read(reading, ruling))) => {
+                return self.after_reading(order, &manner, &reading, ruling);
+            }
+            Ok(Some(Asked::Deferred(until))) => {
+                return (Report::bare(SystemClock.now(), Fetch::Deferred { until }), None);
+            }
+            Err(Failure::Local(reason)) => return local(&reason),
+            Err(Failure::Fetch(error)) => return (failed(&error), None),
+        };
+        if let Some(ruling) = ruling.as_ref().filter(|ruling| !ruling.allowed) {
+            return (denied(ruling), None);
+        }
+        let crawl_delay = ruling.as_ref().and_then(|ruling| ruling.crawl_delay);
+        let given = manner.collection.as_ref().map_or(&[][..], |collection| &collection.cookies);
+        let mut jar = Jar::load(&order.cookies, given, &order.host, SystemClock.now());
+        let (fetched, original) = self.request(order, &manner, &jar).await;
+        let exchange = match fetched.result {
+            Ok(exchange) => exchange,
+            Err(error) if error.kind == FetchErrorKind::Local => return local(&error.reason),
+            Err(error) => {
+                let mut report = failed(&error);
+                report.crawl_delay = crawl_delay;
+                return (report, None);
+            }
+        };
+        let at = SystemClock.now();
+        jar.take(&order.url, exchange.head.all("set-cookie"), at);
+        let retry_after = retry_after(&exchange);
+        let again = match self.evaluate_again(order, ruling.as_ref(), &exchange, retry_after).await {
+            Ok(again) => again,
+            Err(Failure::Local(reason)) => return local(&reason),
+            Err(Failure::Fetch(error)) => return local(&error.reason),
+        };
+        let ruling = again.ruling.or(ruling);
+        let denied = ruling.as_ref().filter(|ruling| !ruling.allowed);
+        let denied = denied.map(|ruling| (ruling.next_read, ruling.because.clone()));
+        let work = Work {
+            order: order.clone(),
+            exchange,
+            dns: fetched.dns.into_iter().chain(again.dns).collect(),
+            original,
+            rules: manner.rules.clone(),
+            shelf: self.shelf.clone(),
+            announced: ruling.as_ref().is_some_and(|ruling| ruling.names_as_sitemap),
+            indexed: self.frontier.feeds_index(&order.collection),
+        };
+        let done = match work.exchange.response.len() {
+            0..=AT_ONCE_BYTES_MAX if work.exchange.head.status != 304 => work.done(),
+            _ => aside(move || work.done()).await,
+        };
+        let done = match done {
+            Ok(done) => done,
+            Err(error) => return local(&error.to_string()),
+        };
+        let mut groups: Vec<Prepared> = done.group.into_iter().collect();
+        if let Some(shelf) = &self.shelf {
+            for (exchange, dns) in &again.readings {
+                match shelf.packers.aside(exchange, dns.as_ref()) {
+                    Ok(group) => groups.push(group),
+                    Err(error) => return local(&error.to_string()),
+                }
+            }
+        }
+        let mut facts = done.facts;
+        facts.dns_failed = again.dns_failed;
+        let mut problem = done.problem;
+        if let Some((until, because)) = denied {
+            facts.robots_denied_until = Some(until);
+            problem = because.or(problem);
+        }
+        let mut outlinks = ruling.as_ref().map_or_else(Vec::new, sitemaps);
+        if order.walk.is_none()
+            && !outlinks.is_empty()
+            && let Some(agent) = agent(&order.plan.robots, &manner)
+        {
+            self.robots.told(&order.url, agent, &order.collection);
+        }
+        outlinks.extend(done.outlinks);
+        let mut report = Report::bare(at, Fetch::Answer(facts));
+        report.response_time = done.response_time;
+        report.bytes = done.bytes;
+        report.crawl_delay = ruling.as_ref().map_or(crawl_delay, |ruling| ruling.crawl_delay);
+        report.retry_after = retry_after;
+        report.outlinks = outlinks;
+        report.cookies = jar.into_updates();
+        report.problem = problem;
+        report.existence = done.existence;
+        report.page = done.page;
+        (report, (!groups.is_empty()).then_some(Haul::Groups(groups)))
+    }
+}
+
+/// The name whose rules are obeyed; none: robots are not asked.
+pub(super) fn agent<'a>(policy: &'a RobotsPolicy, manner: &'a Manner) -> Option<&'a str> {
+    match policy {
+        RobotsPolicy::Ignore => None,
+        RobotsPolicy::Obey => Some(product_token(&manner.user_agent)),
+        RobotsPolicy::ObeyAs(agent) => Some(agent),
+    }
+}
+
+fn sitemaps(ruling: &Ruling) -> Vec<Outlink> {
+    ruling.sitemaps.iter().map(|url| Outlink { url: url.clone(), kind: LinkKind::Link }).collect()
+}
+
+fn denied(ruling: &Ruling) -> Report {
+    let mut report = Report::bare(SystemClock.now(), Fetch::RobotsDenied { until: ruling.next_read });
+    report.problem.clone_from(&ruling.because);
+    report.crawl_delay = ruling.crawl_delay;
+    report
+}
+
+/// Does it where it keeps nobody waiting. A page that makes us panic does so here as it would have done there: it is a broken page, and
+/// no fault of the disk (A12).
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // Only where everything ends: nobody waits for this any more.
+            Err(_) => std::future::pending().await,
+        },
+    }
+}
+
+/// An answer to be read and packed.
+struct Work {
+    order: Order,
+    exchange: Exchange,
+    dns: Vec<net::dns::DnsRecord>,
+    original: Option<Original>,
+    rules: UrlRules,
+    shelf: Option<Arc<Shelf>>,
+    announced: bool,
+    /// The link index wants to know of it.
+    indexed: bool,
+}
+
+/// What an answer comes down to.
+struct Done {
+    facts: AnswerFacts,
+    outlinks: Vec<Outlink>,
+    group: Option<Prepared>,
+    bytes: u64,
+    response_time: Span,
+    problem: Option<String>,
+    existence: Option<Outcome>,
+    page: Option<PageNow>,
+}
+
+impl Work {
+    fn done(&self) -> std::io::Result<Done> {
+        let Work { order, exchange, .. } = self;
+        let head = &exchange.head;
+        let payload = digest::payload(exchange)?;
+        let entity = match exchange.framing {
+            Framing::Plain => payload,
+            Framing::Chunked => digest::entity(exchange)?,
+        };
+        let not_modified = head.status == 304;
+        let same = order.digest.as_deref() == Some(entity.to_string().as_str());
+        let has_content = (200..300).contains(&head.status);
+        let unchanged = not_modified || (same && has_content);
+        let extracted = self.extract(&exchange.head, &mut body(exchange));
+        let reread = if not_modified { self.reread() } else { Ok(None) };
+        let original = self.original.as_ref().filter(|_| unchanged && exchange.truncated.is_none());
+        let group = match &self.shelf {
+            None => None,
+            Some(shelf) => Some(shelf.packers.answer(&Answer {
+                order,
+                exchange,
+                dns: &self.dns,
+                payload,
+                original,
+                extracted: Some(&extracted),
+            })?),
+        };
+        let mut facts = AnswerFacts {
+            status: head.status,
+            digest: if not_modified { order.digest.clone() } else { Some(entity.to_string()) },
+            etag: validator(head, "etag"),
+            last_modified: validator(head, "last-modified"),
+            unchanged,
+            ..AnswerFacts::default()
+        };
+        let existence = self.existence(&extracted);
+        let page = self.page(&extracted, unchanged);
+        let (found, unreadable) = match reread {
+            Ok(reread) => (reread.unwrap_or(extracted), None),
+            Err(error) => {
+                // Asked for as a whole next time, and then it has its links again.
+                facts.digest = None;
+                (
+                    extracted,
+                    Some(format!("its last capture cannot be read ({error}): its links are not known")),
+                )
+            }
+        };
+        let mut problem = exchange.truncated.map(|why| format!("cut off: {}", told(why)));
+        if let Some(reason) = unreadable.or(found.problem) {
+            problem.get_or_insert(reason);
+        }
+        let mut links = found.links;
+        let limit = order.plan.limits.max_redirects;
+        if order.position.chain >= limit && links.iter().any(|link| link.kind == LinkKind::Redirect) {
+            links.retain(|link| link.kind != LinkKind::Redirect);
+            problem.get_or_insert_with(|| format!("more than {limit} redirects in a row"));
+        }
+        Ok(Done {
+            facts,
+            outlinks: links.into_iter().map(|link| Outlink { url: link.url, kind: link.kind }).collect(),
+            group,
+            bytes: exchange.response.len(),
+            response_time: exchange.total,
+            problem,
+            existence,
+            page,
+        })
+    }
+
+    /// What the link index is told: the links a person could click. What is no page but was captured is known to be there, and has none.
+    fn page(&self, extracted: &Extracted, unchanged: bool) -> Option<PageNow> {
+        match self.exchange.head.status {
+            _ if !self.indexed || unchanged => None,
+            404 | 410 => Some(PageNow::Gone),
+            200..=399 => {
+                let mut page = index::PageBuilder::default();
+                for link in extracted.links.iter().filter(|link| link.is_indexed()) {
+                    page.link(link.url.as_str(), &link.anchor);
+                }
+                Some(PageNow::Links(page.finish().0))
+            }
+            _ => None,
+        }
+    }
+
+    /// L3: what the answer says of the id a walk asked for.
+    fn existence(&self, extracted: &Extracted) -> Option<Outcome> {
+        let Work { order, exchange, .. } = self;
+        let walk = order.walk.as_ref()?;
+        let mut looked_at = Vec::new();
+        let wanted = if walk.exists.needs_body() { LOOKED_AT_BYTES_MAX } else { 1 };
+        let mut raw = body(exchange);
+        let mut decoded = decode::decoded(exchange.head.all("content-encoding"), &mut raw, wanted);
+        // What cannot be decoded is looked at as far as it can.
+        let _ = decoded.by_ref().take(wanted).read_to_end(&mut looked_at);
+        let target = extracted.links.iter().find(|link| link.how == "header/location");
+        Some(walk.exists.judge(&Seen {
+            status: Some(exchange.head.status),
+            location: target.map(|link| link.url.as_str()),
+            body_is_empty: looked_at.is_empty(),
+            body: Some(&looked_at),
+        }))
+    }
+
+    /// F35: a page that was not modified names all the links it had, as its last capture has them. None where there is no capture.
+    fn reread(&self) -> std::io::Result<Option<Extracted>> {
+        let Some(original) = &self.original else { return Ok(None) };
+        let file = net::warc::open_file(&original.path)?;
+        let mut record = StoredRecord::open(file, original.offset, original.length)?;
+        let parsed = record.http_head()?.ok_or_else(|| std::io::Error::other("it is no answer"))?;
+        Ok(Some(match parsed.layout {
+            Layout::Chunked => self.extract(&parsed.head, &mut Dechunk::new(record)),
+            _ => self.extract(&parsed.head, &mut record),
+        }))
+    }
+
+    fn extract(&self, head: &Head, body: &mut dyn Read) -> Extracted {
+        let order = &self.order;
+        let limits = &order.plan.limits;
+        let page = Page {
+            url: &order.url,
+            head,
+            limits: extract::Limits {
+                links_max: usize::try_from(limits.max_outlinks).unwrap_or(usize::MAX),
+                decoded_bytes_max: limits.max_decoded_bytes,
+                ..extract::Limits::default()
+            },
+            rules: &self.rules,
+            forms: false,
+            announced_as_sitemap: self.announced,
+        };
+        let mut found = extract::links(&page, body);
+        let fit = order.links_that_fit(found.links.iter().map(|link| &link.url));
+        let left_out = found.dropped + (found.links.len() - fit) as u64;
+        found.links.truncate(fit);
+        if left_out > 0 {
+            let cut = format!("{left_out} links beyond the first {fit} were left out");
+            found.problem = Some(found.problem.map_or(cut.clone(), |problem| format!("{problem}; {cut}")));
+        }
+        found
+    }
+}
+
+fn told(why: net::exchange::Truncated) -> &'static str {
+    match why {
+        net::exchange::Truncated::Length => "more bytes than the limit",
+        net::exchange::Truncated::Time => "more time than the limit",
+        net::exchange::Truncated::Disconnect => "the server ended the connection too early",
+    }
+}
+
+fn limits(order: &Order) -> FetchLimits {
+    let limits = &order.plan.limits;
+    FetchLimits {
+        connect: limits.connect_timeout,
+        first_byte: limits.first_byte_timeout,
+        total: limits.total_timeout,
+        bytes: limits.max_bytes,
+        header_bytes: limits.max_header_bytes,
+    }
+}
+
+fn failed(error: &FetchError) -> Report {
+    let result = match error.kind {
+        FetchErrorKind::Dns => Fetch::DnsFailed,
+        FetchErrorKind::Connect | FetchErrorKind::Refused | FetchErrorKind::Tls => {
+            Fetch::NoAnswer(ErrorKind::Connect)
+        }
+        FetchErrorKind::Timeout => Fetch::NoAnswer(ErrorKind::Timeout),
+        FetchErrorKind::Broken | FetchErrorKind::Limit | FetchErrorKind::Local => {
+            Fetch::NoAnswer(ErrorKind::Broken)
+        }
+    };
+    let mut report = Report::bare(SystemClock.now(), result);
+    report.response_time = error.elapsed;
+    report.problem = Some(error.reason.clone());
+    report
+}
+
+/// The fault is ours, not the URL's: the archive refuses the batch, and the run ends before anything is counted.
+fn local(reason: &str) -> (Report, Option<Haul>) {
+    let report = Report::bare(SystemClock.now(), Fetch::NoAnswer(ErrorKind::Broken));
+    (report, Some(Haul::Failed(reason.to_owned())))
+}
+
+/// Seconds, or a date, of a 429 or 503.
+fn retry_after(exchange: &Exchange) -> Option<Span> {
+    if !matches!(exchange.head.status, 429 | 503) {
+        return None;
+    }
+    let value = exchange.head.header("retry-after")?;
+    let span = match value.trim().parse::<u64>() {
+        Ok(seconds) => Span(seconds.saturating_mul(1000)),
+        Err(_) => net::cookies::date::parse(value.trim())?.since(exchange.at),
+    };
+    Some(span.min(RETRY_AFTER_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a12_a_page_that_makes_us_panic_is_a_broken_page_whatever_its_size() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let ended = runtime.block_on(async {
+            let page = tokio::spawn(aside(|| -> std::io::Result<()> { panic!("this page") }));
+            page.await.expect_err("as where a small page does so: the harvester hears of it")
+        });
+        assert!(ended.is_panic());
+    }
+}

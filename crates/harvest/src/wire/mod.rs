@@ -1,0 +1,122 @@
+//! The frontier's ports over `net`: an order becomes a request, an answer becomes a report and records of the archive.
+//!
+//! The way of an order: [`robots`] says whether it may be fetched (and is fetched itself for that, when it is due) → [`fetch`] sends the
+//! request with the collection's cookies and headers → [`again`] asks whether all that still holds, now that the answer is there → it is
+//! read for links, and [`pack`]ed for the archive, both in the task of the order → [`archive`] appends what many orders brought, with one
+//! sync for all. Memory is bounded by the number of workers, and of hosts that are waited for beside them: an answer that is large lives in
+//! a file from its first quarter of a megabyte on.
+
+mod again;
+pub mod archive;
+mod fetch;
+mod identity;
+mod pack;
+mod robots;
+#[cfg(test)]
+mod variants;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use frontier::Frontier;
+use frontier::ports::Clock;
+use ipnet::IpNet;
+use net::dns::{Overrides, Resolver};
+use net::http::{Client, Guard, PoolLimits, Setup};
+use net::tls::Certificates;
+use net::warc::Compression;
+use policy::model::BadCertificates;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+pub use archive::WarcArchive;
+pub use fetch::WireFetcher;
+pub use identity::Identity;
+pub use pack::Haul;
+
+use crate::clock::SystemClock;
+
+/// Answers and records beyond this are kept in files until they are archived.
+const MEMORY_BYTES_MAX: usize = 256 << 10;
+
+/// How the wire is set up.
+#[derive(Clone, Debug)]
+pub struct WireSettings {
+    pub dir: PathBuf,
+    pub overrides: Overrides,
+    pub allowed: Vec<IpNet>,
+    pub identity: Identity,
+    pub certificates: BadCertificates,
+    /// None: nothing is archived.
+    pub compression: Option<Compression>,
+    pub workers: usize,
+}
+
+/// Each host that is waited for has a socket, or two while its name is looked up: more than a process may open unless it asks for
+/// more. Where it may not have them, requests fail as if the hosts had refused them.
+const SOCKETS_MAX: u64 = 65_536;
+
+/// Lets this process open as many sockets as it is allowed to.
+fn allow_sockets() {
+    let now = getrlimit(Resource::Nofile);
+    let wanted = now.maximum.map_or(SOCKETS_MAX, |most| most.min(SOCKETS_MAX));
+    if now.current.is_some_and(|current| current < wanted) {
+        // Without, it is as it was.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..now });
+    }
+}
+
+/// Where the archive of a data directory is.
+pub fn warc_dir(data: &Path) -> PathBuf {
+    data.join("warc")
+}
+
+/// Where large answers wait.
+fn spill_dir(data: &Path) -> PathBuf {
+    data.join("tmp")
+}
+
+pub fn open(
+    settings: &WireSettings,
+    frontier: &Arc<Frontier>,
+) -> Result<(Arc<WireFetcher>, Arc<WarcArchive>)> {
+    let clock: net::http::Clock = Arc::new(|| SystemClock.now());
+    open_with(settings, frontier, Resolver::system(settings.overrides.clone(), clock))
+}
+
+fn open_with(
+    settings: &WireSettings,
+    frontier: &Arc<Frontier>,
+    resolver: Resolver,
+) -> Result<(Arc<WireFetcher>, Arc<WarcArchive>)> {
+    allow_sockets();
+    let spill_dir = spill_dir(&settings.dir);
+    net::warc::private_dir(&spill_dir)
+        .with_context(|| format!("cannot make the directory {}", spill_dir.display()))?;
+    let clock: net::http::Clock = Arc::new(|| SystemClock.now());
+    let resolver = Arc::new(resolver);
+    let guard = Guard::allowing(settings.allowed.iter().copied());
+    let guard = if settings.identity.is_reachable() { guard } else { guard.only_allowed() };
+    let client = Client::new(Setup {
+        resolver,
+        guard,
+        certificates: match settings.certificates {
+            BadCertificates::Accept => Certificates::AcceptBad,
+            BadCertificates::Refuse => Certificates::RequireValid,
+        },
+        // As many rest as were asked at once: all answers of a batch may be home before the next requests go out.
+        pool: PoolLimits {
+            per_origin_max: settings.workers,
+            total_max: settings.workers * 2,
+            ..PoolLimits::default()
+        },
+        memory_bytes_max: MEMORY_BYTES_MAX,
+        spill_dir: spill_dir.clone(),
+        clock,
+    })?;
+    let packers = settings.compression.map(|compression| pack::Packers::new(compression, &spill_dir));
+    let shelf = packers.map(|packers| fetch::Shelf { packers, dir: warc_dir(&settings.dir) });
+    let fetcher = WireFetcher::new(Arc::clone(frontier), client, settings.identity.clone(), shelf);
+    let archive = WarcArchive::new(settings, Arc::clone(frontier))?;
+    Ok((Arc::new(fetcher), Arc::new(archive)))
+}

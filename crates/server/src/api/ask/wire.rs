@@ -1,0 +1,41 @@
+//! HTTP to the server of a data directory: one request a connection.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use axum::body::Body;
+use axum::http::{HeaderValue, Request, Response, header};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+
+use harvest::notice::Notice;
+
+const CONNECT_WITHIN: Duration = Duration::from_secs(3);
+/// Longer than the server itself lets a request take.
+const ANSWER_WITHIN: Duration = Duration::from_secs(90);
+
+/// Whether the server that left the notice is still there.
+pub(super) async fn answers(notice: &Notice) -> bool {
+    let Ok(request) = Request::get("/healthz").body(Body::empty()) else { return false };
+    send(notice, request).await.is_ok_and(|response| response.status().is_success())
+}
+
+pub(super) async fn send(notice: &Notice, mut request: Request<Body>) -> Result<Response<Incoming>> {
+    let address = notice.reached_at();
+    let headers = request.headers_mut();
+    headers.insert(header::HOST, HeaderValue::try_from(address.to_string())?);
+    headers.insert(header::AUTHORIZATION, HeaderValue::try_from(format!("Bearer {}", notice.key))?);
+    let stream = tokio::time::timeout(CONNECT_WITHIN, TcpStream::connect(address))
+        .await
+        .context("no connection")??;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection);
+    Ok(in_time(sender.send_request(request)).await??)
+}
+
+/// What the server is given its time for.
+pub(super) async fn in_time<T>(answer: impl Future<Output = T>) -> Result<T> {
+    tokio::time::timeout(ANSWER_WITHIN, answer).await.context("it takes too long")
+}

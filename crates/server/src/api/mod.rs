@@ -1,0 +1,94 @@
+//! The HTTP API (I4): all that the command line can do, and its one implementation.
+//!
+//! A request is read strictly ([`extract`]), answered by a handler over the [`App`], and everything that goes wrong is a [`Problem`].
+//! Commands are callers too: they ask a server that has the data directory over loopback, or, where there is none, this same router
+//! without a network in between. So what a command prints and what the API says cannot drift.
+//!
+//! The OpenAPI document comes from the handlers themselves ([`document`]). Lists come in pages with a cursor ([`page`]).
+
+mod archive;
+mod ask;
+mod blacklist;
+mod captures;
+mod config;
+mod control;
+mod document;
+mod extract;
+mod health;
+mod hosts;
+pub mod index;
+mod page;
+mod problem;
+mod queue;
+mod reports;
+mod state;
+mod status;
+mod things;
+mod urls;
+pub mod walks;
+mod why;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::{StatusCode, Uri, header};
+use axum::response::IntoResponse;
+use axum::routing::get;
+use utoipa_axum::router::OpenApiRouter;
+
+pub use ask::in_process;
+pub use ask::{Ask, NOT_UNDERSTOOD, Question, segment};
+pub use blacklist::{Added, BlacklistItem, Lifted};
+pub use captures::CaptureItem;
+pub use config::{Applied, AppliedKind};
+pub use control::{Run, Start};
+pub use extract::{BODY_BYTES_MAX, Json, Path, Query, small};
+pub use hosts::HostItem;
+pub use page::{LIMIT_MAX, Page, is_wrong_cursor};
+pub use problem::{Answer, Problem};
+pub use queue::{Moved, QueueItem};
+pub use reports::{
+    ContractBy, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, OverdueItem,
+    ROWS_MAX as REPORT_ROWS_MAX, TimeStep, Timeline, since as report_since,
+};
+pub use state::App;
+pub use status::LatestItem;
+pub use things::{Deleted, Kind, ManySeeds, NewSeed, SeedsAdded, Switched, render, settings_of};
+pub use why::{WhyHost, WhyItem};
+
+/// Every route with its description.
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .merge(things::routes())
+        .merge(control::routes())
+        .merge(queue::routes())
+        .merge(why::routes())
+        .merge(hosts::routes())
+        .merge(blacklist::routes())
+        .merge(captures::routes())
+        .merge(archive::routes())
+        .merge(walks::routes())
+        .merge(index::routes())
+        .merge(reports::routes())
+        .merge(config::routes())
+        .merge(status::routes())
+        .merge(health::routes())
+}
+
+/// The routes as they are served, with the document that describes them.
+pub fn router(routes: OpenApiRouter) -> Router {
+    let (router, openapi) = routes.split_for_parts();
+    let document = document::complete(&openapi);
+    let answer = ([(header::CONTENT_TYPE, "application/json")], Bytes::from(document.to_string()));
+    let document = move || std::future::ready(answer.clone());
+    router.route("/api/openapi.json", get(document)).fallback(nowhere).method_not_allowed_fallback(not_so)
+}
+
+async fn nowhere(uri: Uri) -> impl IntoResponse {
+    let problem = Problem::new(StatusCode::NOT_FOUND, "there is nothing at this path").instance(uri.path());
+    problem.hint("/api/openapi.json lists what there is")
+}
+
+async fn not_so(uri: Uri) -> impl IntoResponse {
+    let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this path does not take this method");
+    problem.instance(uri.path())
+}

@@ -1,0 +1,125 @@
+//! Pages of lists. A page says where the next one begins: an opaque cursor, good for the same question.
+//!
+//! Where a question leaves many rows out, a page can be short, or even empty, and there is a next one all the same: a request reads a
+//! bounded number of rows. A cursor is nobody's to trust: the place it names must lie in the range that the question has anyway.
+
+use axum::http::StatusCode;
+use data_encoding::BASE64URL_NOPAD;
+use serde::{Deserialize, Serialize};
+use store::table::KeyRange;
+use utoipa::{IntoParams, ToSchema};
+
+use super::problem::{Answer, Problem};
+
+/// The most rows of a page, and how many there are if nobody says.
+pub const LIMIT_MAX: usize = 1000;
+const LIMIT_USUAL: usize = 100;
+/// Rows a request looks at for one page.
+pub(super) const ROWS_READ_MAX: usize = 10_000;
+
+/// A page of a list.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    /// The `cursor` of the next page; none at the end. A page may be short and yet not the last.
+    pub next: Option<String>,
+}
+
+/// Which page is wanted.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Paging {
+    /// The `next` of the page before.
+    pub cursor: Option<String>,
+    /// How many items at most; 100 if not given.
+    #[param(minimum = 1, maximum = 1000)]
+    pub limit: Option<usize>,
+}
+
+/// How many items are wanted.
+pub(super) fn limit(given: Option<usize>) -> Answer<usize> {
+    match given.unwrap_or(LIMIT_USUAL) {
+        limit if (1..=LIMIT_MAX).contains(&limit) => Ok(limit),
+        _ => Err(Problem::bad_request("this limit is out of range").hint(format!("from 1 to {LIMIT_MAX}"))),
+    }
+}
+
+/// A place in a list that comes from several ranges, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub range: usize,
+    pub key: Vec<u8>,
+}
+
+impl Place {
+    pub(super) fn to_cursor(&self) -> String {
+        BASE64URL_NOPAD.encode(
+            format!("{}:", self.range).bytes().chain(self.key.iter().copied()).collect::<Vec<_>>().as_slice(),
+        )
+    }
+
+    pub(super) fn of_cursor(cursor: &str) -> Answer<Place> {
+        let read = || {
+            let bytes = BASE64URL_NOPAD.decode(cursor.as_bytes()).ok()?;
+            let colon = bytes.iter().position(|byte| *byte == b':')?;
+            let range = str::from_utf8(&bytes[..colon]).ok()?.parse().ok()?;
+            Some(Place { range, key: bytes[colon + 1..].to_vec() })
+        };
+        read().ok_or_else(wrong_cursor)
+    }
+
+    /// What is left of the range this place is in; an empty key is its beginning.
+    pub(super) fn rest_of(&self, whole: &KeyRange) -> Answer<KeyRange> {
+        match self.key.is_empty() {
+            true => Ok(whole.clone()),
+            false if whole.contains(&self.key) => {
+                Ok(KeyRange { from: self.key.clone(), to: whole.to.clone() })
+            }
+            false => Err(wrong_cursor()),
+        }
+    }
+}
+
+/// A name as a cursor.
+pub(super) fn name_cursor(name: &str) -> String {
+    BASE64URL_NOPAD.encode(name.as_bytes())
+}
+
+pub(super) fn cursor_name(cursor: &str) -> Answer<String> {
+    let bytes = BASE64URL_NOPAD.decode(cursor.as_bytes()).map_err(|_| wrong_cursor())?;
+    String::from_utf8(bytes).map_err(|_| wrong_cursor())
+}
+
+const WRONG_CURSOR: &str = "this cursor does not belong to this question";
+
+/// Whether a question failed because of its cursor.
+pub fn is_wrong_cursor(problem: &Problem) -> bool {
+    *problem.detail == *WRONG_CURSOR
+}
+
+pub(super) fn wrong_cursor() -> Problem {
+    Problem::new(StatusCode::BAD_REQUEST, WRONG_CURSOR)
+        .hint("take `next` of the page before, and change nothing else")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn i4_cursors_come_back_and_strange_ones_are_refused() {
+        let whole = KeyRange { from: vec![5, 1], to: vec![5, 9] };
+        for (range, key, is_inside) in
+            [(0, vec![5, 1], true), (7, vec![5, 3, 255, 0], true), (1, vec![6], false), (1, vec![5], false)]
+        {
+            let place = Place { range, key };
+            assert_eq!(Place::of_cursor(&place.to_cursor()).unwrap(), place);
+            assert_eq!(place.rest_of(&whole).is_ok(), is_inside, "{place:?}");
+        }
+        for strange in ["", "x", "!!", "eDox", "OjE=", &BASE64URL_NOPAD.encode(b"-1:a")] {
+            assert!(Place::of_cursor(strange).is_err(), "{strange}");
+        }
+        assert_eq!(cursor_name(&name_cursor("å/b")).unwrap(), "å/b");
+    }
+}

@@ -1,0 +1,95 @@
+//! What every handler works on: the frontier of one data directory and what is known of its harvest.
+
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use frontier::Frontier;
+use policy::catalog::Catalog;
+use policy::url::CrawlUrl;
+use tokio::runtime::Handle;
+use tokio::sync::{Mutex, Semaphore};
+
+use super::problem::{Answer, Problem};
+use crate::Live;
+use harvest::session::{self, parse_url};
+
+/// Requests that read the whole queue at the same time; the others wait for their turn.
+const HEAVY_AT_ONCE: usize = 2;
+
+#[derive(Clone)]
+pub struct App(Arc<Inner>);
+
+pub struct Inner {
+    pub frontier: Arc<Frontier>,
+    /// The data directory.
+    pub data: PathBuf,
+    pub live: Arc<Live>,
+    /// Held from looking at what is declared to changing it, so that an edit is of what its author saw.
+    pub edits: Mutex<()>,
+    heavy: Semaphore,
+    /// Simulations are long and large: one at a time.
+    pub simulations: Arc<Semaphore>,
+}
+
+impl Deref for App {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl App {
+    pub fn new(frontier: Arc<Frontier>, data: PathBuf, live: Arc<Live>) -> App {
+        App(Arc::new(Inner {
+            frontier,
+            data,
+            live,
+            edits: Mutex::new(()),
+            heavy: Semaphore::new(HEAVY_AT_ONCE),
+            simulations: Arc::new(Semaphore::new(1)),
+        }))
+    }
+
+    /// Looks at what is declared.
+    pub async fn look<T>(&self, look: impl FnOnce(&Catalog) -> T) -> Answer<T> {
+        Ok(self.frontier.with_catalog(look).await?)
+    }
+
+    /// A URL as the store spells it.
+    pub async fn url(&self, text: &str) -> Answer<CrawlUrl> {
+        let rules = self.look(|catalog| catalog.url_rules().clone()).await?;
+        parse_url(text, &rules)
+            .map_err(|error| Problem::from_error(axum::http::StatusCode::BAD_REQUEST, &error))
+    }
+
+    /// A collection that is declared, or has URLs left.
+    pub async fn collection(&self, name: &str) -> Answer<()> {
+        session::collection(&self.frontier, name).await?.map_err(|error| Problem::not_found(&error))
+    }
+
+    /// The collection that is named, or all that have URLs.
+    pub async fn collections(&self, named: Option<&str>) -> Answer<Vec<String>> {
+        match named {
+            Some(name) => {
+                self.collection(name).await?;
+                Ok(vec![name.to_owned()])
+            }
+            None => Ok(session::collections_with_urls(&self.frontier).await?),
+        }
+    }
+
+    /// Work that reads much without ever waiting: on a thread of its own, and not too often at once.
+    pub async fn heavy<T, F>(&self, work: impl FnOnce(App) -> F + Send + 'static) -> Answer<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = Answer<T>>,
+    {
+        let app = self.clone();
+        let handle = Handle::current();
+        let _turn = self.heavy.acquire().await.map_err(|error| Problem::internal(&error))?;
+        let done = tokio::task::spawn_blocking(move || handle.block_on(work(app)));
+        done.await.map_err(|error| Problem::internal(&error))?
+    }
+}

@@ -1,0 +1,346 @@
+//! Figures: now, as a stream, over the last hours, and for Prometheus.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::sse::{self, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use frontier::is_content;
+use frontier::ports::Clock;
+use frontier::schema::{Latest, UrlCounts};
+use policy::time::Time;
+use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::control::{PauseItem, paused};
+use super::reports::kind_word;
+use super::{Answer, App, Problem, Query};
+use crate::{Event, Sample};
+use harvest::clock::SystemClock;
+use harvest::wire::archive::Health;
+
+/// Streams at the same time.
+const LISTENERS_MAX: usize = 1000;
+/// So that proxies do not take a quiet stream for a dead one.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Harvests told by name.
+const LATEST_MAX: usize = 32;
+/// Events a stream may be behind before it misses some.
+const EVENTS_AHEAD: usize = 16;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(status))
+        .routes(routes!(events))
+        .routes(routes!(history))
+        .routes(routes!(latest))
+        .routes(routes!(metrics))
+}
+
+/// What the harvest is doing.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct Status {
+    version: &'static str,
+    /// `harvesting`, `paused` or `stopping`.
+    state: &'static str,
+    #[schema(format = DateTime)]
+    started: String,
+    uptime_s: u64,
+    figures: Sample,
+    /// Answers by status, of all time.
+    statuses: BTreeMap<String, u64>,
+    /// Harvests without an answer by reason, of all time.
+    errors: BTreeMap<&'static str, u64>,
+    /// URLs by state, by collection.
+    collections: BTreeMap<String, CollectionCounts>,
+    /// What is left alone.
+    paused: Vec<PauseItem>,
+    archive: ArchiveStatus,
+}
+
+/// How the archive is, as far as it was looked at when the harvest began.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct ArchiveStatus {
+    /// `sound`, `degraded` or `failed`.
+    state: &'static str,
+    /// What is wrong, in a sentence.
+    problem: Option<String>,
+    /// Files that are missing or cut off, and the captures in them.
+    files_missing: u64,
+    captures_missing: u64,
+}
+
+impl ArchiveStatus {
+    fn of(health: &Health) -> ArchiveStatus {
+        let (files_missing, captures_missing) = health.missing();
+        let (state, problem) = match (health.failure(), health.complaint()) {
+            (Some(failure), _) => ("failed", Some(failure)),
+            (None, Some(complaint)) => ("degraded", Some(complaint)),
+            (None, None) => ("sound", None),
+        };
+        ArchiveStatus { state, problem, files_missing, captures_missing }
+    }
+}
+
+/// URLs of a collection, and its captures.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct CollectionCounts {
+    /// Also those in flight.
+    queued: i64,
+    never_harvested: i64,
+    done: i64,
+    blacklisted: i64,
+    captures: i64,
+}
+
+impl From<UrlCounts> for CollectionCounts {
+    fn from(counts: UrlCounts) -> CollectionCounts {
+        let UrlCounts { queued, unharvested, done, blacklisted, captures } = counts;
+        CollectionCounts { queued, never_harvested: unharvested, done, blacklisted, captures }
+    }
+}
+
+/// Get the figures of now
+#[utoipa::path(get, path = "/api/v1/status", tag = "server", responses((status = 200, body = Status)))]
+async fn status(State(app): State<App>) -> Answer<axum::Json<Status>> {
+    let traffic = app.frontier.totals().await?.traffic;
+    let paused = paused(&app).await?;
+    let everything = paused.iter().any(|item| matches!(item.target, super::control::Pausable::Everything {}));
+    let state = match (app.live.is_stopping(), everything) {
+        (true, _) => "stopping",
+        (false, true) => "paused",
+        (false, false) => "harvesting",
+    };
+    Ok(axum::Json(Status {
+        version: env!("CARGO_PKG_VERSION"),
+        state,
+        started: app.live.began.to_string(),
+        uptime_s: SystemClock.now().since(app.live.began).0 / 1000,
+        figures: app.live.now(),
+        statuses: traffic.statuses.iter().map(|(status, count)| (status.to_string(), *count)).collect(),
+        errors: traffic.errors.iter().map(|(kind, count)| (kind_word(*kind), *count)).collect(),
+        collections: app.frontier.url_counts().await?.into_iter().map(|(c, n)| (c, n.into())).collect(),
+        paused,
+        archive: ArchiveStatus::of(&app.live.archive),
+    }))
+}
+
+/// Follow the harvest: server-sent events
+///
+/// `figures` once a second, `harvest` for some of the URLs that were harvested. Who reads too slowly misses events, and hears `missed` with
+/// how many.
+#[utoipa::path(
+    get,
+    path = "/api/v1/events",
+    tag = "server",
+    responses((status = 200, description = "A stream without an end", body = String, content_type = "text/event-stream")),
+)]
+async fn events(State(app): State<App>) -> Answer<Response> {
+    if app.live.listeners() >= LISTENERS_MAX {
+        return Err(Problem::unavailable("too many listen already"));
+    }
+    let (mut events, mut over) = app.live.listen();
+    let first = serde_json::to_string(&app.live.now()).unwrap_or_default();
+    let (send, receive) = mpsc::channel::<Result<sse::Event, Infallible>>(EVENTS_AHEAD);
+    tokio::spawn(async move {
+        let mut next = Some(sse::Event::default().event("figures").data(first));
+        while let Some(event) = next.take() {
+            if send.send(Ok(event)).await.is_err() {
+                return;
+            }
+            next = tokio::select! {
+                event = events.recv() => match event {
+                    Ok(Event { name, json }) => Some(sse::Event::default().event(name).data(&*json)),
+                    Err(RecvError::Lagged(missed)) => Some(sse::Event::default().event("missed").data(missed.to_string())),
+                    Err(RecvError::Closed) => None,
+                },
+                _ = over.changed() => None,
+                () = send.closed() => None,
+            };
+        }
+    });
+    let stream = Sse::new(ReceiverStream::new(receive)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
+    Ok(stream.into_response())
+}
+
+/// How finely.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Step {
+    /// The last quarter of an hour, second by second
+    Second,
+    /// The last day, minute by minute
+    #[default]
+    Minute,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    /// How finely, and so how far back.
+    #[serde(default)]
+    #[param(inline)]
+    step: Step,
+}
+
+/// Get the figures of the last hours, the oldest first
+#[utoipa::path(get, path = "/api/v1/history", tag = "server", params(Asked), responses((status = 200, body = Vec<Sample>)))]
+async fn history(State(app): State<App>, Query(asked): Query<Asked>) -> axum::Json<Vec<Sample>> {
+    axum::Json(match asked.step {
+        Step::Second => app.live.by_second(),
+        Step::Minute => app.live.by_minute(),
+    })
+}
+
+/// One of the last harvests.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct LatestItem {
+    #[schema(format = DateTime)]
+    pub time: String,
+    pub collection: String,
+    pub url: String,
+    pub status: Option<u16>,
+    /// Why there was no answer.
+    pub error: Option<String>,
+    pub bytes: u64,
+}
+
+/// Get the last harvests, the latest first
+///
+/// A few dozen are kept, also over a restart.
+#[utoipa::path(get, path = "/api/v1/latest", tag = "server", responses((status = 200, body = Vec<LatestItem>)))]
+async fn latest(State(app): State<App>) -> Answer<axum::Json<Vec<LatestItem>>> {
+    let rows = app.frontier.latest(LATEST_MAX).await?;
+    let item = |(time, row): (Time, Latest)| LatestItem {
+        time: time.to_string(),
+        collection: row.collection,
+        url: row.url,
+        status: row.status,
+        error: row.error.map(|kind| kind_word(kind).to_owned()),
+        bytes: row.bytes,
+    };
+    Ok(axum::Json(rows.into_iter().map(item).collect()))
+}
+
+/// The figures for Prometheus
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    tag = "server",
+    responses((status = 200, body = String, content_type = "text/plain; version=0.0.4")),
+)]
+async fn metrics(State(app): State<App>) -> Answer<Response> {
+    let mut out = Exposition(String::with_capacity(4096));
+    let glance = app.live.figures.glance();
+    let totals = app.frontier.totals().await?;
+    let urls = app.frontier.url_counts().await?;
+    let traffic = &totals.traffic;
+    let captures: i64 = urls.values().map(|counts| counts.captures).sum();
+    out.counter("skurd_harvests_total", "Requests for URLs, of all time", traffic.requests);
+    out.counter("skurd_pages_total", "Answers with content, of all time", traffic.answers(is_content));
+    out.counter("skurd_unchanged_total", "Answers that were as before, of all time", traffic.unchanged);
+    out.counter("skurd_bytes_total", "Bytes received, of all time", traffic.bytes);
+    out.counter("skurd_captures_total", "Captures archived, of all time", captures.max(0).unsigned_abs());
+    out.counter("skurd_urls_added_total", "URLs found and queued, since the start", glance.added);
+    let statuses: Vec<_> = traffic.statuses.iter().map(|(s, n)| (format!("status=\"{s}\""), *n)).collect();
+    out.labelled("skurd_answers_total", "Answers by status, of all time", "counter", &statuses);
+    let errors = traffic.errors.iter().map(|(e, n)| (format!("kind=\"{}\"", kind_word(*e)), *n));
+    let errors: Vec<_> = errors.collect();
+    out.labelled("skurd_no_answers_total", "Harvests without an answer by reason", "counter", &errors);
+    let promises = &totals.promises;
+    let outcomes = [("on_time", promises.on_time), ("late", promises.late), ("missed", promises.missed)];
+    let outcomes = outcomes.map(|(outcome, n)| (format!("outcome=\"{outcome}\""), n));
+    out.labelled(
+        "skurd_promises_total",
+        "Promised harvests that were settled, of all time",
+        "counter",
+        &outcomes,
+    );
+    out.gauge(
+        "skurd_promises_missed_day",
+        "Promised harvests of the last day that were missed",
+        glance.standing.missed,
+    );
+    out.gauge("skurd_promises_overdue", "Promised harvests that can only come late", glance.standing.overdue);
+    if let Some(share) = glance.standing.on_time {
+        out.head(
+            "skurd_promises_on_time_ratio",
+            "Of the promised harvests of the last day, those on time",
+            "gauge",
+        );
+        let _ = writeln!(out.0, "skurd_promises_on_time_ratio {share}");
+    }
+    let by_state = |pick: fn(&UrlCounts) -> i64| urls.values().map(pick).sum::<i64>().max(0).unsigned_abs();
+    out.gauge("skurd_queued_urls", "URLs that wait", by_state(|counts| counts.queued));
+    let states = urls.iter().flat_map(|(collection, counts)| {
+        let states = [("queued", counts.queued), ("done", counts.done), ("blacklisted", counts.blacklisted)];
+        states.map(|(state, count)| {
+            let label = format!("collection=\"{}\",state=\"{state}\"", label_text(collection));
+            (label, count.max(0).unsigned_abs())
+        })
+    });
+    out.labelled("skurd_urls", "URLs by collection and state", "gauge", &states.collect::<Vec<_>>());
+    out.gauge("skurd_in_flight", "Fetches under way", glance.in_flight as u64);
+    out.gauge("skurd_hosts", "Hosts asked since the start", glance.hosts as u64);
+    out.gauge("skurd_pauses", "Things that are paused", app.frontier.paused().await?.len() as u64);
+    out.gauge("skurd_event_listeners", "Streams of events", app.live.listeners() as u64);
+    out.gauge("skurd_uptime_seconds", "Since the start", SystemClock.now().since(app.live.began).0 / 1000);
+    let (files, captures) = app.live.archive.missing();
+    out.gauge("skurd_archive_files_missing", "Files missing or cut off, as of the start", files);
+    out.gauge("skurd_archive_captures_missing", "Captures in those files", captures);
+    out.gauge(
+        "skurd_archive_failed",
+        "1 if nothing can be archived any more",
+        u64::from(app.live.archive.failure().is_some()),
+    );
+    let store = app.frontier.store().figures();
+    out.counter("skurd_store_commits_total", "Transactions committed", store.commits);
+    out.counter("skurd_store_conflicts_total", "Transactions lost to another writer", store.conflicts);
+    out.counter("skurd_store_undetermined_total", "Commits of unknown outcome", store.undetermined);
+    out.counter("skurd_store_unavailable_total", "Operations refused", store.unavailable);
+    out.counter("skurd_store_gave_up_total", "Transactions given up", store.gave_up);
+    out.counter("skurd_store_groups_total", "Batches written", store.groups);
+    out.counter("skurd_store_syncs_total", "Batches synced", store.syncs);
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], out.0).into_response())
+}
+
+/// A name as the value of a label.
+fn label_text(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// Prometheus' text format.
+struct Exposition(String);
+
+impl Exposition {
+    fn head(&mut self, name: &str, help: &str, kind: &str) {
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, value: u64) {
+        self.head(name, help, "gauge");
+        let _ = writeln!(self.0, "{name} {value}");
+    }
+
+    fn counter(&mut self, name: &str, help: &str, value: u64) {
+        self.head(name, help, "counter");
+        let _ = writeln!(self.0, "{name} {value}");
+    }
+
+    fn labelled(&mut self, name: &str, help: &str, kind: &str, values: &[(String, u64)]) {
+        self.head(name, help, kind);
+        for (label, value) in values {
+            let _ = writeln!(self.0, "{name}{{{label}}} {value}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! A harvest as one line of JSON: the same in the stream of events and on standard output.
+
+use declare::text::time_json;
+use frontier::Harvested;
+use frontier::ports::Fetch;
+use harvest::error_word;
+use policy::walk::Outcome;
+use serde_json::{Value, json};
+
+pub fn harvest_json(harvested: &Harvested<'_>) -> Value {
+    let Harvested { order, report, captures, summary } = harvested;
+    let capture = captures.iter().rev().find(|(_, capture)| capture.url == order.url.as_str());
+    let (status, digest, unchanged) = match &report.result {
+        Fetch::Answer(facts) => (Some(facts.status), facts.digest.as_deref(), facts.unchanged),
+        _ => (None, None, false),
+    };
+    let walk = order.walk.as_ref();
+    json!({
+        "event": "harvest",
+        "time": time_json(Some(report.at)),
+        "collection": order.collection,
+        "url": order.url.as_str(),
+        "seed": order.seed,
+        "depth": order.position.depth,
+        "status": status,
+        "error": status.is_none().then(|| error_word(&report.result)),
+        "problem": report.problem,
+        "bytes": report.bytes,
+        "digest": digest,
+        "unchanged": unchanged,
+        "links": report.outlinks.len(),
+        "added": summary.added,
+        "left_out": summary.left_out,
+        "next": time_json(summary.next_due),
+        "file": capture.map(|(_, capture)| capture.file.as_str()),
+        "offset": capture.map(|(_, capture)| capture.offset),
+        "walk": walk.map(|own| own.walk.as_str()),
+        "id": walk.map(|own| own.id),
+        "attempt": walk.map(|own| own.attempt),
+        "outcome": walk.map(|_| report.existence.unwrap_or(Outcome::Failed)),
+    })
+}

@@ -1,0 +1,250 @@
+//! What is known of the harvest right now, and what was in the last hours.
+//!
+//! Once a second the figures of the harvest become a [`Sample`]: it goes to everybody on the event stream and into two rings, the last
+//! minutes second by second and the last day minute by minute. Harvested URLs go to the stream as well, a few a second. The harvest never
+//! waits for anybody: who listens too slowly misses events, and with nobody listening none is made.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use frontier::ports::Clock;
+use frontier::{Harvested, Witness};
+use parking_lot::Mutex;
+use policy::time::{Span, Time};
+use serde::Serialize;
+use tokio::sync::{broadcast, watch};
+use tokio::time::MissedTickBehavior;
+use utoipa::ToSchema;
+
+use crate::event::harvest_json;
+use harvest::clock::SystemClock;
+use harvest::figures::{Figures, Glance};
+use harvest::wire::archive::Health;
+
+/// Events kept for who is slow.
+const EVENTS_KEPT: usize = 256;
+/// Harvested URLs told a second.
+const HARVESTS_TOLD: u32 = 20;
+/// Samples kept second by second, and minute by minute.
+const SECONDS_KEPT: usize = 900;
+const MINUTES_KEPT: usize = 24 * 60;
+const MINUTE: u64 = 60;
+
+pub struct Live {
+    pub figures: Arc<Figures>,
+    pub began: Time,
+    events: broadcast::Sender<Event>,
+    told: AtomicU32,
+    rings: Mutex<Rings>,
+    over: watch::Sender<bool>,
+    /// How the archive is.
+    pub archive: Arc<Health>,
+}
+
+/// One event of the stream: its name and its JSON.
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub name: &'static str,
+    pub json: Arc<str>,
+}
+
+#[derive(Default)]
+struct Rings {
+    seconds: VecDeque<Sample>,
+    minutes: VecDeque<Sample>,
+    ticks: u64,
+    last_minute: Option<(Time, Glance)>,
+    last_second: Option<(Time, Glance)>,
+}
+
+/// The harvest at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
+pub struct Sample {
+    #[schema(value_type = String, format = DateTime)]
+    pub time: String,
+    /// Since this process began, as are `bytes`, `captures` and `hosts`.
+    pub harvests: u64,
+    /// Of all time, as are the next two.
+    pub total_harvests: u64,
+    pub total_bytes: u64,
+    pub total_captures: u64,
+    /// Since the sample before.
+    pub harvests_per_second: f64,
+    pub bytes: u64,
+    pub bytes_per_second: f64,
+    pub captures: u64,
+    pub hosts: usize,
+    /// URLs that wait, also those in flight.
+    pub queued: u64,
+    pub in_flight: usize,
+    /// Share on time of the harvests that the last day was to bring; none where there were none.
+    pub on_time: Option<f64>,
+    /// Of those, what was missed.
+    pub missed: u64,
+    /// What is due and can only come late.
+    pub overdue: u64,
+}
+
+impl Live {
+    pub fn new(figures: Arc<Figures>, archive: Arc<Health>) -> Live {
+        Live {
+            figures,
+            began: SystemClock.now(),
+            events: broadcast::Sender::new(EVENTS_KEPT),
+            told: AtomicU32::new(0),
+            rings: Mutex::default(),
+            over: watch::Sender::new(false),
+            archive,
+        }
+    }
+
+    /// Takes a sample once a second, until the end.
+    pub async fn run(&self) {
+        let mut every = tokio::time::interval(Duration::from_secs(1));
+        every.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut over = self.over.subscribe();
+        loop {
+            tokio::select! {
+                _ = every.tick() => self.tick(SystemClock.now()),
+                _ = over.changed() => return,
+            }
+        }
+    }
+
+    fn tick(&self, now: Time) {
+        self.told.store(0, Ordering::Relaxed);
+        let glance = self.figures.glance();
+        let sample = self.rings.lock().take(now, &glance);
+        if self.events.receiver_count() > 0 {
+            self.tell("figures", &sample);
+        }
+    }
+
+    fn tell(&self, name: &'static str, event: &impl Serialize) {
+        if let Ok(json) = serde_json::to_string(event) {
+            // Nobody listens: that is fine.
+            let _ = self.events.send(Event { name, json: json.into() });
+        }
+    }
+
+    /// The event stream from now on.
+    pub fn listen(&self) -> (broadcast::Receiver<Event>, watch::Receiver<bool>) {
+        (self.events.subscribe(), self.over.subscribe())
+    }
+
+    pub fn listeners(&self) -> usize {
+        self.events.receiver_count()
+    }
+
+    /// The last sample; of this moment, if there is none yet.
+    pub fn now(&self) -> Sample {
+        let last = self.rings.lock().seconds.back().cloned();
+        last.unwrap_or_else(|| sample(SystemClock.now(), &self.figures.glance(), None))
+    }
+
+    pub fn by_second(&self) -> Vec<Sample> {
+        self.rings.lock().seconds.iter().cloned().collect()
+    }
+
+    pub fn by_minute(&self) -> Vec<Sample> {
+        self.rings.lock().minutes.iter().cloned().collect()
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.figures.was_stopped() || *self.over.borrow()
+    }
+
+    /// No more events: streams end.
+    pub fn end(&self) {
+        self.over.send_replace(true);
+    }
+}
+
+impl Witness for Live {
+    fn harvested(&self, harvested: &Harvested<'_>) {
+        if self.events.receiver_count() > 0 && self.told.fetch_add(1, Ordering::Relaxed) < HARVESTS_TOLD {
+            self.tell("harvest", &harvest_json(harvested));
+        }
+    }
+
+    fn turn(&self, _: usize) {}
+}
+
+impl Rings {
+    fn take(&mut self, now: Time, glance: &Glance) -> Sample {
+        let second = sample(now, glance, self.last_second.as_ref());
+        push(&mut self.seconds, second.clone(), SECONDS_KEPT);
+        self.last_second = Some((now, glance.clone()));
+        if self.ticks.is_multiple_of(MINUTE) {
+            push(&mut self.minutes, sample(now, glance, self.last_minute.as_ref()), MINUTES_KEPT);
+            self.last_minute = Some((now, glance.clone()));
+        }
+        self.ticks += 1;
+        second
+    }
+}
+
+fn push(ring: &mut VecDeque<Sample>, sample: Sample, kept: usize) {
+    if ring.len() >= kept {
+        ring.pop_front();
+    }
+    ring.push_back(sample);
+}
+
+fn sample(now: Time, glance: &Glance, before: Option<&(Time, Glance)>) -> Sample {
+    let (passed, old) = match before {
+        Some((at, old)) => (now.since(*at), Some(old)),
+        None => (Span::ZERO, None),
+    };
+    let per_second = |now: u64, old: Option<u64>| rate(now.saturating_sub(old.unwrap_or(now)), passed);
+    let standing = glance.standing;
+    Sample {
+        time: now.to_string(),
+        harvests: glance.harvests,
+        harvests_per_second: per_second(glance.harvests, old.map(|old| old.harvests)),
+        bytes: glance.bytes,
+        bytes_per_second: per_second(glance.bytes, old.map(|old| old.bytes)),
+        captures: glance.captures,
+        hosts: glance.hosts,
+        total_harvests: standing.harvests,
+        total_bytes: standing.bytes,
+        total_captures: standing.captures,
+        queued: standing.queued,
+        in_flight: glance.in_flight,
+        on_time: standing.on_time,
+        missed: standing.missed,
+        overdue: standing.overdue,
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a rate")]
+fn rate(count: u64, passed: Span) -> f64 {
+    if passed == Span::ZERO { 0.0 } else { count as f64 * 1000.0 / passed.0 as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use harvest::figures::Standing;
+
+    fn glance(harvests: u64, on_time: Option<f64>) -> Glance {
+        let standing = Standing { on_time, queued: 7, harvests: harvests + 1000, ..Standing::default() };
+        Glance { harvests, standing, bytes: harvests * 100, ..Glance::default() }
+    }
+
+    #[test]
+    fn i4_samples_tell_rates_since_the_one_before_and_the_rings_are_bounded() {
+        let mut rings = Rings::default();
+        let first = rings.take(Time(0), &glance(0, None));
+        assert_eq!((first.harvests_per_second, first.on_time, first.queued), (0.0, None, 7));
+        let second = rings.take(Time(2000), &glance(10, Some(0.5)));
+        let rates = (second.harvests_per_second, second.bytes_per_second);
+        assert_eq!((rates, second.on_time, second.total_harvests), ((5.0, 500.0), Some(0.5), 1010));
+        for tick in 3..200_000 {
+            rings.take(Time(tick * 1000), &glance(10, None));
+        }
+        assert_eq!((rings.seconds.len(), rings.minutes.len()), (SECONDS_KEPT, MINUTES_KEPT));
+    }
+}
