@@ -2,14 +2,15 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::Site;
 use super::forms::Filled;
+use app::control::{self, Pausable, Start};
+use app::queue::{self, Move};
+use app::things::{self, Expected, Switched};
+use app::walks::{self, AnotherRun, Strategy, WalkItem, WalkState};
+use app::{Answer, Kind, Problem};
 use declare::counted;
-use server::api::walks::{WalkItem, WalkState};
-use server::api::{Answer, Moved, Problem, Run, Switched, segment};
 
 pub(super) async fn switch(State(site): State<Site>, filled: Filled) -> Response {
     let came = site.switched(&filled).await;
@@ -36,31 +37,34 @@ pub(super) async fn resume_walk(State(site): State<Site>, filled: Filled) -> Res
     site.done(&filled, came)
 }
 
-#[derive(Deserialize)]
-struct Changed {
-    changed: bool,
-}
-
 impl Site {
     async fn switched(&self, filled: &Filled) -> Answer<String> {
         let (kind, name) = (filled.get("kind"), filled.get("name"));
-        let word = one_of(filled.get("do"), &["enable", "disable"])?;
-        let kind = one_of(kind, &["seeds", "profiles", "collections", "walks"])?;
-        let path = format!("{kind}/{}/{word}", segment(name));
-        let Switched { name, active, changed } = self.post(&path, &Value::Null).await?;
+        let active = one_of(filled.get("do"), &["enable", "disable"])? == "enable";
+        let kind = match one_of(kind, &["seeds", "profiles", "collections", "walks"])? {
+            "seeds" => Some(Kind::Seed),
+            "profiles" => Some(Kind::Profile),
+            "collections" => Some(Kind::Collection),
+            _ => None,
+        };
+        let switched = match kind {
+            Some(kind) => things::switch(&self.app, kind, name, &Expected::default(), active).await,
+            None => walks::switch(&self.app, name.to_owned(), active).await,
+        };
+        let Switched { name, active, changed } = switched?;
         let state = if active { "enabled" } else { "disabled" };
         let already = if changed { "" } else { " already" };
         Ok(format!("{name} is {state}{already}"))
     }
 
     async fn started(&self, filled: &Filled) -> Answer<String> {
-        let name = filled.get("name");
-        let body = match one_of(filled.get("kind"), &["seeds", "profiles", "collections"])? {
-            "seeds" => json!({ "seed": name }),
-            "profiles" => json!({ "profiles": [name] }),
-            _ => json!({ "collection": name }),
+        let name = filled.get("name").to_owned();
+        let wanted = match one_of(filled.get("kind"), &["seeds", "profiles", "collections"])? {
+            "seeds" => Start { seed: Some(name), ..Start::default() },
+            "profiles" => Start { profiles: vec![name], ..Start::default() },
+            _ => Start { collection: Some(name), ..Start::default() },
         };
-        let runs: Vec<Run> = self.post("start", &body).await?;
+        let runs = control::start(&self.app, wanted).await?;
         let said: Vec<String> = runs
             .iter()
             .map(|run| {
@@ -80,26 +84,36 @@ impl Site {
         let word = one_of(filled.get("do"), &["pause", "resume"])?;
         let (what, name) =
             (one_of(filled.get("what"), &["everything", "collection", "host", "walk"])?, filled.get("name"));
-        let (body, told) = match what {
-            "everything" => (json!({ "what": what }), "everything".to_owned()),
-            what => (json!({ "what": what, "name": name }), format!("{what} {name}")),
+        let own = name.to_owned();
+        let (target, told) = match what {
+            "everything" => (Pausable::Everything {}, "everything".to_owned()),
+            "collection" => (Pausable::Collection { name: own }, format!("{what} {name}")),
+            "host" => (Pausable::Host { name: own }, format!("{what} {name}")),
+            _ => (Pausable::Walk { name: own }, format!("{what} {name}")),
         };
-        let Changed { changed } = self.post(word, &body).await?;
+        let changed = match word {
+            "pause" => control::pause(&self.app, target).await?.changed,
+            _ => control::resume(&self.app, target).await?.changed,
+        };
         let state = if word == "pause" { "paused" } else { "resumed" };
         let already = if changed { "" } else { "; it was so already" };
         Ok(format!("{told} is {state}{already}"))
     }
 
     async fn moved(&self, filled: &Filled) -> Answer<String> {
-        let body = json!({ "url": filled.get("url"), "collection": filled.get("collection"), "to": "now" });
-        let moved: Moved = self.post("queue/move", &body).await?;
+        let (url, collection) = (filled.get("url").to_owned(), Some(filled.get("collection").to_owned()));
+        let moved = queue::move_url(&self.app, Move { url, collection, to: "now".to_owned() }).await?;
         Ok(format!("{} is due now", moved.url))
     }
 
     async fn walk_resumed(&self, filled: &Filled) -> Answer<String> {
-        let strategy = one_of(filled.get("resume"), &["continue", "holes", "both"])?;
-        let path = format!("walks/{}/resume", segment(filled.get("name")));
-        Ok(resumed(&self.post(&path, &json!({ "strategy": strategy })).await?))
+        let strategy = match one_of(filled.get("resume"), &["continue", "holes", "both"])? {
+            "holes" => Strategy::Holes,
+            "both" => Strategy::Both,
+            _ => Strategy::Continue,
+        };
+        let walk = walks::resume_walk(&self.app, filled.get("name").to_owned(), AnotherRun { strategy });
+        Ok(resumed(&walk.await?))
     }
 }
 

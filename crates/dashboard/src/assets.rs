@@ -1,9 +1,11 @@
 //! The few files that pages load, all of them in the binary.
 
+use crate::Shown;
 use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 
-use server::api::{Answer, Path, Problem};
+use app::Problem;
+use server::api::Path;
 
 /// A page names the version, so that a file never changes under its name.
 const KEPT: &str = "public, max-age=31536000, immutable";
@@ -32,7 +34,7 @@ fn hash(text: &str) -> u64 {
         .fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
-pub(super) async fn serve(Path(name): Path<String>) -> Answer<Response> {
+pub(super) async fn serve(Path(name): Path<String>) -> Shown {
     let asset = ASSETS.iter().find(|asset| asset.name == name);
     let asset = asset.ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "there is no such file"))?;
     Ok(([(header::CONTENT_TYPE, asset.kind), (header::CACHE_CONTROL, KEPT)], asset.text).into_response())

@@ -1,28 +1,37 @@
 //! What was archived: by URL, and one by one with its record and its text.
 
-use std::io::Cursor;
+use std::io::{Cursor, Read};
 
+use crate::Shown;
 use axum::extract::State;
-use axum::response::Response;
 use maud::{Markup, html};
 use net::warc::Reader;
 
 use super::Site;
-use super::ask::{List, href};
+use super::address::href;
 use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, facts, pager, table};
 use super::text::{lines, number, or_dash, shown, time, url};
+use app::captures::{CaptureItem, Filter};
+use app::{Answer, App, Problem};
 use declare::text::bytes_text;
-use server::api::{Answer, CaptureItem, Path, segment};
+use server::api::{Path, segment};
 
 /// Of a record and of a text, this much is shown.
 const SHOWN_BYTES_MAX: usize = 64 << 10;
+const ROWS: usize = 50;
 const HEADS_BYTES_MAX: usize = 16 << 10;
 
-pub(super) async fn list(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+pub(super) async fn list(State(site): State<Site>, visit: Visit) -> Shown {
     let asked = |name| visit.asked(name).unwrap_or_default();
-    let pairs = ["url", "prefix", "collection", "cursor"].map(|name| (name, asked(name)));
-    let page: List<CaptureItem> = site.get("captures", &[&pairs[..], &[("limit", "50")]].concat()).await?;
-    let is_narrow = pairs[..2].iter().any(|(_, value)| !value.is_empty());
+    let filter = Filter {
+        url: visit.given("url"),
+        prefix: visit.given("prefix"),
+        collection: visit.given("collection"),
+        cursor: visit.given("cursor"),
+        limit: Some(ROWS),
+    };
+    let is_narrow = filter.url.is_some() || filter.prefix.is_some();
+    let page = app::captures::list_captures(&site.app, filter).await?;
     let main = html! {
         div.title { h1 { "Captures" } }
         p.lead {
@@ -91,11 +100,10 @@ fn status(status: Option<u16>) -> Markup {
     html! { @match status { Some(status) => (badge(class, &status.to_string())), None => (or_dash(None)) } }
 }
 
-pub(super) async fn one(State(site): State<Site>, visit: Visit, Path(id): Path<String>) -> Answer<Response> {
+pub(super) async fn one(State(site): State<Site>, visit: Visit, Path(id): Path<String>) -> Shown {
     let path = format!("captures/{}", segment(&id));
-    let item: CaptureItem = site.get(&path, &[]).await?;
-    let record = site.beginning(&format!("{path}/record"), SHOWN_BYTES_MAX).await;
-    let content = site.beginning(&format!("{path}/content"), SHOWN_BYTES_MAX).await;
+    let item = app::captures::get_capture(&site.app, id.clone()).await?;
+    let (record, content) = (record_of(&site.app, id.clone()).await, content_of(&site.app, id).await);
     let main = html! {
         p.crumbs { a href="/captures" { "Captures" } " / " a href=(href("/captures", &[("url", &item.url)])) { "of this URL" } }
         div.title { h1 { "Capture of " (time(&item.time)) } (status(item.status)) @if item.revisit { (badge("plain", "unchanged")) } }
@@ -124,6 +132,39 @@ pub(super) async fn one(State(site): State<Site>, visit: Visit, Path(id): Path<S
         }
     };
     Ok(site.page(&Frame { title: "Capture", section: Section::Captures, visit: &visit }, main))
+}
+
+/// The beginning of something that may be long.
+struct Begun {
+    bytes: Vec<u8>,
+    /// There is more.
+    is_cut: bool,
+    is_text: bool,
+}
+
+impl Begun {
+    fn read(source: impl Read, is_text: bool) -> Answer<Begun> {
+        let mut bytes = Vec::new();
+        let most = SHOWN_BYTES_MAX as u64 + 1;
+        source.take(most).read_to_end(&mut bytes).map_err(|error| Problem::internal(&error))?;
+        let is_cut = bytes.len() > SHOWN_BYTES_MAX;
+        bytes.truncate(SHOWN_BYTES_MAX);
+        Ok(Begun { bytes, is_cut, is_text })
+    }
+}
+
+async fn record_of(app: &App, id: String) -> Answer<Begun> {
+    let part = app::captures::get_record(app, id).await?;
+    app.heavy(async move |_| Begun::read(part.open()?, false)).await
+}
+
+async fn content_of(app: &App, id: String) -> Answer<Begun> {
+    let stored = app::captures::get_content(app, id).await?;
+    app.heavy(async move |_| {
+        let (kind, source) = stored.open()?;
+        Begun::read(source, kind.is_text())
+    })
+    .await
 }
 
 fn known(item: &CaptureItem) -> Markup {

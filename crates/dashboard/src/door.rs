@@ -8,9 +8,9 @@ use axum::response::Response;
 use http_body_util::{BodyExt, Limited};
 
 use super::Site;
-use super::ask::href;
+use super::address::href;
 use super::forms::see_other;
-use server::api::Problem;
+use app::Problem;
 
 /// For programs: they get problems as they are.
 const NOT_FOR_PEOPLE: [&str; 5] = ["/api/", "/metrics", "/healthz", "/readyz", "/assets/"];

@@ -16,7 +16,9 @@ use url::form_urlencoded;
 
 use super::Site;
 use super::layout::Visit;
-use server::api::{Problem, small};
+use app::Problem;
+use server::Failure;
+use server::api::small;
 
 const FORM_BYTES_MAX: usize = 64 << 10;
 const FIELDS_MAX: usize = 32;
@@ -80,14 +82,15 @@ impl Filled {
 }
 
 impl FromRequest<Site> for Filled {
-    type Rejection = Problem;
+    type Rejection = Failure;
 
-    async fn from_request(request: Request, site: &Site) -> Result<Filled, Problem> {
+    async fn from_request(request: Request, site: &Site) -> Result<Filled, Failure> {
         let filled = fields(request).await?;
         match site.forms.is_token(filled.get("form")) {
             true => Ok(filled),
             false => Err(Problem::new(StatusCode::FORBIDDEN, "this form is not of this run of the server")
-                .hint("go back, load the page anew and try again")),
+                .hint("go back, load the page anew and try again")
+                .into()),
         }
     }
 }

@@ -1,22 +1,23 @@
 //! The hosts that have URLs: when each can next be asked, and letting them rest.
 
+use crate::Shown;
 use axum::extract::State;
-use axum::response::Response;
 use maud::{Markup, html};
 
 use super::Site;
-use super::ask::{List, href};
+use super::address::href;
 use super::forms::Face;
 use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, pager, table, tabs};
 use super::text::{number, or_dash, shown, span, time_or_dash, url};
-use server::api::{Answer, HostItem};
+use app::hosts::{Filter, HostItem, list_hosts};
+use app::{Answer, Page};
 
 const ROWS: usize = 50;
-/// The API is asked so often for one page of a filtered list.
+/// So often is asked for one page of a filtered list.
 const QUESTIONS_MAX: usize = 25;
-const ROWS_ASKED: &str = "200";
+const ROWS_ASKED: usize = 200;
 
-pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
     let wanted = visit.asked("q").unwrap_or_default().to_lowercase();
     let is_busy = visit.asked("busy").is_some();
     let hosts = site.hosts(&visit, &wanted, is_busy).await?;
@@ -52,21 +53,19 @@ fn nothing(is_filtered: bool) -> Markup {
 
 impl Site {
     /// At least a page of hosts whose name has this in it, if there are as many.
-    async fn hosts(&self, visit: &Visit, wanted: &str, is_busy: bool) -> Answer<List<HostItem>> {
-        let mut cursor = visit.asked("cursor").unwrap_or_default().to_owned();
+    async fn hosts(&self, visit: &Visit, wanted: &str, busy: bool) -> Answer<Page<HostItem>> {
+        let mut cursor = visit.given("cursor");
         let mut items = Vec::new();
-        let limit = if wanted.is_empty() && !is_busy { ROWS.to_string() } else { ROWS_ASKED.to_owned() };
+        let limit = Some(if wanted.is_empty() && !busy { ROWS } else { ROWS_ASKED });
         for _ in 0..QUESTIONS_MAX {
-            let busy = if is_busy { "true" } else { "" };
-            let page: List<HostItem> =
-                self.get("hosts", &[("busy", busy), ("limit", &limit), ("cursor", &cursor)]).await?;
+            let page = list_hosts(&self.app, Filter { busy, limit, cursor: cursor.clone() }).await?;
             items.extend(page.items.into_iter().filter(|host| host.host.contains(wanted)));
             match page.next {
-                Some(next) if items.len() < ROWS => cursor = next,
-                next => return Ok(List { items, next }),
+                Some(next) if items.len() < ROWS => cursor = Some(next),
+                next => return Ok(Page { items, next }),
             }
         }
-        Ok(List { items, next: Some(cursor) })
+        Ok(Page { items, next: cursor })
     }
 
     fn host_row(&self, visit: &Visit, host: &HostItem) -> Markup {

@@ -1,21 +1,23 @@
 //! Why a URL is, or is not, harvested: every rule that decides, and what was archived of it.
 
+use crate::Shown;
 use axum::extract::State;
-use axum::response::Response;
 use maud::{Markup, html};
 
 use super::Site;
-use super::ask::{List, href};
+use super::address::href;
 use super::captures;
 use super::forms::Face;
 use super::layout::{Frame, Search, Section, Visit, badge, command, empty, facts};
 use super::text::{or_dash, shown, span, time, time_or_dash, url, way_out};
 use super::things::path_of;
-use server::api::{Answer, CaptureItem, Kind, Problem, WhyHost, WhyItem};
+use app::captures::{Filter, list_captures};
+use app::why::{Asked, WhyHost, WhyItem};
+use app::{Kind, Problem};
 
-const CAPTURES_SHOWN: &str = "20";
+const CAPTURES_SHOWN: usize = 20;
 
-pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
     let asked = visit.asked("url").unwrap_or_default();
     let search = Search {
         action: "/inspect",
@@ -45,9 +47,10 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Answer<Respo
 
 impl Site {
     async fn found(&self, visit: &Visit, asked: &str) -> Result<Markup, Problem> {
-        let items: Vec<WhyItem> = self.get("why", &[("url", asked)]).await?;
-        let archived: List<CaptureItem> =
-            self.get("captures", &[("url", asked), ("limit", CAPTURES_SHOWN)]).await?;
+        let items = app::why::why(&self.app, Asked { url: asked.to_owned(), collection: None }).await?;
+        let url = Some(asked.to_owned());
+        let filter = Filter { url, limit: Some(CAPTURES_SHOWN), ..Filter::default() };
+        let archived = list_captures(&self.app, filter).await?;
         let address = items.first().map_or(asked, |item| item.url.as_str());
         Ok(html! {
             h2.address { (shown(address)) (way_out(address)) }

@@ -11,11 +11,11 @@ use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 use url::form_urlencoded;
 
-use super::ask::{Pairs, href};
+use super::address::{Pairs, href};
 use super::forms::Notice;
 use super::text::shown;
 use super::{Site, assets};
-use server::api::Problem;
+use app::Problem;
 
 /// Nothing runs, loads, frames or posts but what is this server's own.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -100,6 +100,10 @@ impl Visit {
     pub(super) fn asked(&self, name: &str) -> Option<&str> {
         let found = self.query.iter().find(|(own, _)| own == name);
         found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    pub(super) fn given(&self, name: &str) -> Option<String> {
+        self.asked(name).map(str::to_owned)
     }
 
     /// The same page with this changed.

@@ -1,8 +1,8 @@
 //! The dashboard (I5): what the API says, as pages for people.
 //!
-//! A page is asked for by a browser, asks the [API](server::api) in this same process ([`ask`]), and is written whole on this side: it works
+//! A page is asked for by a browser, asks the [`app`], and is written whole on this side: it works
 //! without script, and the one script there is only keeps figures fresh. Whatever changes something is a form ([`forms`]) that carries a
-//! token of this process, is carried out by the API, and ends in a redirect with a notice. A [`Problem`](server::api::Problem) on the way becomes a page of
+//! token of this process, is carried out by the [`app`], and ends in a redirect with a notice. A [`Problem`](app::Problem) on the way becomes a page of
 //! its own at the [`door`], which also shows who has no token to the login page.
 //!
 //! Everything that comes from the web is hostile: it is written only through [`text`], which escapes it and makes what is invisible visible.
@@ -14,7 +14,7 @@
 )]
 
 mod act;
-mod ask;
+mod address;
 mod assets;
 mod captures;
 mod door;
@@ -41,8 +41,11 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 
 use anyhow::Result;
-use server::api::{self, App};
+use app::App;
 use server::{Guard, Pages};
+
+/// A page, or what went wrong on the way to it.
+type Shown = server::Answer<axum::response::Response>;
 
 /// What every page works on.
 #[derive(Clone)]
@@ -50,8 +53,6 @@ pub struct Site(Arc<Inner>);
 
 pub struct Inner {
     app: App,
-    /// The API without a door: who reaches a page has passed it.
-    api: Router,
     guard: Arc<Guard>,
     forms: forms::Forms,
 }
@@ -66,9 +67,8 @@ impl Deref for Site {
 
 impl Site {
     pub fn new(app: App, guard: Arc<Guard>) -> std::io::Result<Site> {
-        let api = api::router(api::routes().with_state(app.clone()));
         let forms = forms::Forms::new()?;
-        Ok(Site(Arc::new(Inner { app, api, guard, forms })))
+        Ok(Site(Arc::new(Inner { app, guard, forms })))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Getting in where the server wants a token: it is shown once, and exchanged for a cookie that no script can read.
 
+use crate::Shown;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -8,7 +9,7 @@ use maud::html;
 use super::Site;
 use super::forms::{Filled, fields, local, see_other};
 use super::layout::{Visit, answer};
-use server::api::{Answer, Problem};
+use app::Problem;
 
 pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Response {
     match site.guard.wants_token() {
@@ -36,11 +37,7 @@ fn asking(status: StatusCode, back: &str, wrong: Option<&str>) -> Response {
     answer(status, "Log in", inside)
 }
 
-pub(super) async fn enter(
-    State(site): State<Site>,
-    headers: HeaderMap,
-    request: Request,
-) -> Answer<Response> {
+pub(super) async fn enter(State(site): State<Site>, headers: HeaderMap, request: Request) -> Shown {
     let filled = fields(request).await?;
     let back = local(filled.get("back"));
     if !site.guard.admits(filled.get("token")) {
@@ -50,12 +47,12 @@ pub(super) async fn enter(
     with_cookie(see_other(back), &cookie)
 }
 
-pub(super) async fn leave(State(site): State<Site>, headers: HeaderMap, _: Filled) -> Answer<Response> {
+pub(super) async fn leave(State(site): State<Site>, headers: HeaderMap, _: Filled) -> Shown {
     let cookie = site.guard.end(&headers);
     with_cookie(see_other("/login"), &cookie)
 }
 
-fn with_cookie(response: Response, cookie: &str) -> Answer<Response> {
+fn with_cookie(response: Response, cookie: &str) -> Shown {
     let cookie = HeaderValue::try_from(cookie).map_err(|error| Problem::internal(&error))?;
     Ok(([(header::SET_COOKIE, cookie)], response).into_response())
 }

@@ -1,25 +1,24 @@
 //! What the harvest is doing: figures that move, what is in flight, what is paused.
 
-use std::collections::BTreeMap;
-
+use crate::Shown;
 use axum::extract::State;
-use axum::response::Response;
 use maud::{Markup, PreEscaped, html};
 use policy::time::Span;
-use serde::Deserialize;
 
 use super::Site;
-use super::ask::List;
 use super::forms::Face;
 use super::layout::{Frame, Section, Visit, badge, columns, command, empty, table};
 use super::spark::{line, parts};
 use super::text::{count, number, shown, span, time, url};
+use app::Sample;
+use app::control::{Pausable, PauseItem};
+use app::hosts::{self, HostItem};
+use app::status::{LatestItem, Status};
 use declare::text::{bytes_text, percent_text};
 use plan::plot::{NEUTRAL, Series, Shape, TimePlot};
-use server::api::{Answer, HostItem, LatestItem};
 
 /// Hosts shown at work; the page of hosts shows all.
-const BUSY_SHOWN: &str = "12";
+const BUSY_SHOWN: usize = 12;
 /// The drawing over time is this wide from the start; with fewer seconds than this, a point is drawn for each.
 const SLOTS_MIN: usize = 90;
 /// The script keeps as many.
@@ -27,52 +26,12 @@ const LATEST_SHOWN: usize = 12;
 /// With fewer minutes than this, a point is drawn for every ten seconds.
 const YOUNG_MINUTES: usize = 15;
 
-#[derive(Debug, Deserialize)]
-struct Status {
-    version: String,
-    state: String,
-    started: String,
-    uptime_s: u64,
-    figures: Sample,
-    statuses: BTreeMap<String, u64>,
-    errors: BTreeMap<String, u64>,
-    paused: Vec<Paused>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Sample {
-    harvests_per_second: f64,
-    bytes_per_second: f64,
-    total_harvests: u64,
-    total_bytes: u64,
-    total_captures: u64,
-    hosts: usize,
-    queued: u64,
-    in_flight: usize,
-    on_time: Option<f64>,
-    missed: u64,
-    overdue: u64,
-}
-
-#[derive(Debug, Deserialize)]
-struct Paused {
-    target: Target,
-    since: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Target {
-    what: String,
-    #[serde(default)]
-    name: String,
-}
-
-pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Answer<Response> {
-    let status: Status = site.get("status", &[]).await?;
-    let seconds: Vec<Sample> = site.get("history", &[("step", "second")]).await?;
-    let minutes: Vec<Sample> = site.get("history", &[("step", "minute")]).await?;
-    let busy: List<HostItem> = site.get("hosts", &[("busy", "true"), ("limit", BUSY_SHOWN)]).await?;
-    let latest_rows: Vec<LatestItem> = site.get("latest", &[]).await?;
+pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
+    let status = app::status::status(&site.app).await?;
+    let (seconds, minutes) = (site.app.live.by_second(), site.app.live.by_minute());
+    let filter = hosts::Filter { busy: true, limit: Some(BUSY_SHOWN), ..hosts::Filter::default() };
+    let busy = hosts::list_hosts(&site.app, filter).await?;
+    let latest_rows = app::status::latest(&site.app).await?;
     let nothing =
         site.app.look(|catalog| catalog.seeds().next().is_none() && catalog.walks().next().is_none()).await?;
     let main = html! {
@@ -102,26 +61,27 @@ impl Site {
         html! {
             div.title {
                 h1 { "Overview" }
-                span role="status" { (badge(class, &status.state)) }
+                span role="status" { (badge(class, status.state)) }
                 span.live data-live="" hidden { "live" }
                 div.actions { (self.button(visit, "/act/pause", &[("do", action), ("what", "everything")], &face)) }
             }
         }
     }
 
-    fn paused(&self, visit: &Visit, paused: &[Paused]) -> Markup {
-        let rows = paused.iter().filter(|paused| paused.target.what != "everything");
-        let row = |paused: &Paused| {
-            let fields = [
-                ("do", "resume"),
-                ("what", paused.target.what.as_str()),
-                ("name", paused.target.name.as_str()),
-            ];
-            let says = format!("Resume {} {}", paused.target.what, paused.target.name);
+    fn paused(&self, visit: &Visit, paused: &[PauseItem]) -> Markup {
+        let rows = paused.iter().filter_map(|paused| match &paused.target {
+            Pausable::Everything {} => None,
+            Pausable::Collection { name } => Some(("collection", name, &paused.since)),
+            Pausable::Host { name } => Some(("host", name, &paused.since)),
+            Pausable::Walk { name } => Some(("walk", name, &paused.since)),
+        });
+        let row = |(what, name, since): (&str, &String, &String)| {
+            let fields = [("do", "resume"), ("what", what), ("name", name.as_str())];
+            let says = format!("Resume {what} {name}");
             let face = Face { label: "Resume", class: "plain", says: Some(says) };
             html! {
                 tr {
-                    td { (shown(&paused.target.what)) } td { (shown(&paused.target.name)) } td { (time(&paused.since)) }
+                    td { (shown(what)) } td { (shown(name)) } td { (time(since)) }
                     td.do { (self.button(visit, "/act/pause", &fields, &face)) }
                 }
             }

@@ -1,14 +1,13 @@
 //! The URLs of a host or a collection, in the order in which they fall due.
 
+use crate::Shown;
 use axum::extract::State;
-use axum::response::Response;
 use maud::{Markup, html};
 
 use super::Site;
-use super::ask::List;
 use super::layout::{Frame, Section, Visit, badge, columns, empty, pager, table, tabs};
 use super::text::{or_dash, shown, time_or_dash, url};
-use server::api::{Answer, QueueItem};
+use app::queue::{Filter, QueueItem, Word};
 
 const STATES: [(&str, &str); 5] = [
     ("All", ""),
@@ -18,11 +17,17 @@ const STATES: [(&str, &str); 5] = [
     ("Blacklisted", "blacklisted"),
 ];
 
-pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
     let asked = |name| visit.asked(name).unwrap_or_default();
     let (host, collection, state) = (asked("host"), asked("collection"), asked("state"));
-    let pairs = [("host", host), ("collection", collection), ("state", state), ("cursor", asked("cursor"))];
-    let page: List<QueueItem> = site.get("queue", &pairs).await?;
+    let filter = Filter {
+        host: visit.given("host"),
+        collection: visit.given("collection"),
+        state: visit.given("state").map(|word| Word::parse(&word)).transpose()?,
+        cursor: visit.given("cursor"),
+        limit: None,
+    };
+    let page = app::queue::list_queue(&site.app, filter).await?;
     let entries: Vec<(&str, String, bool)> =
         STATES.iter().map(|(name, value)| (*name, visit.with("state", value), *value == state)).collect();
     let main = html! {

@@ -2,17 +2,20 @@
 
 mod drawn;
 
+use crate::Shown;
 use axum::extract::State;
-use axum::response::Response;
 use maud::{Markup, PreEscaped, html};
-use serde::Deserialize;
 
 use super::Site;
-use super::ask::href;
+use super::address::href;
 use super::layout::{Frame, Section, Visit, badge, columns, command, empty, table, tabs};
 use super::text::{number, shown, span, time};
+use app::Answer;
+use app::reports::{
+    Asked, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, Format, OverdueItem,
+};
+use app::reports::{contract, domains, errors, feasibility};
 use declare::text::{bytes_text, percent_text, rate_text};
-use server::api::{Answer, ContractItem, DomainItem, ErrorItem, FeasibilityItem, OverdueItem};
 
 const SPANS: [(&str, &str); 4] = [("A day", "1d"), ("A week", "7d"), ("A month", "30d"), ("A year", "365d")];
 const CONTRACT_COLUMNS: [&str; 13] = [
@@ -47,27 +50,18 @@ const DOMAIN_COLUMNS: [&str; 12] = [
 /// What a row of the traffic stands for.
 const VIEWS: [(&str, &str); 3] = [("By domain", "domain"), ("By time", "time"), ("By both", "both")];
 /// Rows of each table.
-const ROWS: &str = "25";
+const ROWS: usize = 25;
 
-#[derive(Deserialize)]
-struct Report<T> {
-    items: Vec<T>,
-    more: usize,
-    #[serde(default)]
-    queue: Vec<OverdueItem>,
-    #[serde(default)]
-    summary: String,
-}
-
-pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
     let asked = visit.asked("since").unwrap_or("7d");
     let since = SPANS.iter().find(|(_, span)| *span == asked).map_or("7d", |(_, span)| span);
     let entries: Vec<(&str, String, bool)> = SPANS
         .iter()
         .map(|(name, span)| (*name, href("/reports", &[("since", span)]), *span == since))
         .collect();
-    let pairs = [("since", since), ("limit", ROWS)];
-    let contract: Report<ContractItem> = site.get("reports/contract", &pairs).await?;
+    let (back, limit) = (Some(since.to_owned()), Some(ROWS));
+    let asked = contract::Asked { since: back.clone(), limit, ..contract::Asked::default() };
+    let contract = contract::report(&site.app, asked).await?.rows()?;
     let view = VIEWS.iter().find(|(_, by)| Some(*by) == visit.asked("by")).map_or("domain", |(_, by)| by);
     let views: Vec<(&str, String, bool)> = VIEWS
         .iter()
@@ -75,10 +69,13 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Answer<Respo
             (*name, format!("{}#domains", href("/reports", &[("since", since), ("by", by)])), *by == view)
         })
         .collect();
-    let domains: Report<DomainItem> =
-        site.get("reports/domains", &[("since", since), ("limit", ROWS), ("by", view)]).await?;
-    let errors: Report<ErrorItem> = site.get("reports/errors", &pairs).await?;
-    let load: Report<FeasibilityItem> = site.get("reports/feasibility", &pairs[1..]).await?;
+    let by = DomainsBy::ALL.into_iter().find(|by| by.as_str() == view).unwrap_or_default();
+    let asked = domains::Asked { since: back.clone(), by, limit, ..domains::Asked::default() };
+    let domains = domains::report(&site.app, asked).await?.rows()?;
+    let asked = Asked { since: back, limit, format: Format::Json };
+    let errors = errors::report(&site.app, asked).await?.rows()?;
+    let asked = feasibility::Asked { limit, format: Format::Json };
+    let load = feasibility::report(&site.app, asked).await?.rows()?;
     let own = drawn::drawings(&site.app, since).await?;
     let has_data = !domains.items.is_empty();
     let main = html! {
@@ -116,10 +113,22 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Answer<Respo
 }
 
 impl Site {
-    /// A drawing of the API.
+    /// A drawing of a report.
     async fn drawing(&self, report: &str, since: &str) -> Answer<Markup> {
-        let svg = self.raw(&format!("reports/{report}"), &[("since", since), ("format", "svg")]).await?;
-        Ok(plot(report, &String::from_utf8_lossy(&svg)))
+        let (app, since, format) = (&self.app, Some(since.to_owned()), Format::Svg);
+        let svg = match report {
+            "contract" => {
+                let asked = contract::Asked { since, format, ..contract::Asked::default() };
+                contract::report(app, asked).await?.svg()?
+            }
+            "domains" => {
+                let asked = domains::Asked { since, format, ..domains::Asked::default() };
+                domains::report(app, asked).await?.svg()?
+            }
+            "errors" => errors::report(app, Asked { since, limit: None, format }).await?.svg()?,
+            _ => feasibility::report(app, feasibility::Asked { limit: None, format }).await?.svg()?,
+        };
+        Ok(plot(report, &svg))
     }
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use maud::{Escaper, Markup, Render, html};
 use policy::time::Span;
 
-use super::ask::href;
+use super::address::href;
 
 /// Longer texts are cut.
 const CHARS_MAX: usize = 2000;

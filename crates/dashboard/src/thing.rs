@@ -1,45 +1,35 @@
 //! One seed, profile or collection: what it says, what hangs on it, and its switches.
 
+use crate::Shown;
 use axum::extract::State;
-use axum::response::Response;
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::Site;
-use super::ask::href;
+use super::address::href;
 use super::forms::Face;
 use super::layout::{Frame, Visit, command};
 use super::text::{lines, shown, way_out};
 use super::things::{about, names, path_of, state};
-use server::api::{Answer, Kind, Path, render, segment};
+use app::Kind;
+use app::things::render;
+use server::api::Path;
 
-pub(super) async fn seed(
-    State(site): State<Site>,
-    visit: Visit,
-    Path(name): Path<String>,
-) -> Answer<Response> {
+pub(super) async fn seed(State(site): State<Site>, visit: Visit, Path(name): Path<String>) -> Shown {
     site.thing(Kind::Seed, &visit, &name).await
 }
 
-pub(super) async fn profile(
-    State(site): State<Site>,
-    visit: Visit,
-    Path(name): Path<String>,
-) -> Answer<Response> {
+pub(super) async fn profile(State(site): State<Site>, visit: Visit, Path(name): Path<String>) -> Shown {
     site.thing(Kind::Profile, &visit, &name).await
 }
 
-pub(super) async fn collection(
-    State(site): State<Site>,
-    visit: Visit,
-    Path(name): Path<String>,
-) -> Answer<Response> {
+pub(super) async fn collection(State(site): State<Site>, visit: Visit, Path(name): Path<String>) -> Shown {
     site.thing(Kind::Collection, &visit, &name).await
 }
 
 impl Site {
-    async fn thing(&self, kind: Kind, visit: &Visit, name: &str) -> Answer<Response> {
-        let says: Value = self.get(&format!("{}/{}", kind.path(), segment(name)), &[]).await?;
+    async fn thing(&self, kind: Kind, visit: &Visit, name: &str) -> Shown {
+        let says = app::things::show(&self.app, kind, name).await?.thing;
         let name = says["name"].as_str().unwrap_or(name);
         let active = says["active"].as_bool().unwrap_or(true);
         let about = about(kind);

@@ -2,30 +2,32 @@
 
 use std::collections::BTreeSet;
 
+use crate::Shown;
 use axum::extract::State;
-use axum::response::Response;
 use maud::{Markup, html};
 use policy::catalog::Catalog;
 use serde_json::Value;
 
 use super::Site;
-use super::ask::href;
+use super::address::href;
 use super::forms::Face;
 use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, pager, table};
 use super::text::{dash, number, or_dash, shown, url};
-use server::api::{Answer, Kind, render, segment};
+use app::Kind;
+use app::things::render;
+use server::api::segment;
 
 const ROWS: usize = 50;
 
-pub(super) async fn seeds(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+pub(super) async fn seeds(State(site): State<Site>, visit: Visit) -> Shown {
     site.list(Kind::Seed, &visit).await
 }
 
-pub(super) async fn profiles(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+pub(super) async fn profiles(State(site): State<Site>, visit: Visit) -> Shown {
     site.list(Kind::Profile, &visit).await
 }
 
-pub(super) async fn collections(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+pub(super) async fn collections(State(site): State<Site>, visit: Visit) -> Shown {
     site.list(Kind::Collection, &visit).await
 }
 
@@ -80,7 +82,7 @@ struct Row {
 }
 
 impl Site {
-    async fn list(&self, kind: Kind, visit: &Visit) -> Answer<Response> {
+    async fn list(&self, kind: Kind, visit: &Visit) -> Shown {
         let of = match kind {
             Kind::Seed => visit.asked("profile"),
             Kind::Profile => visit.asked("collection"),

@@ -23,7 +23,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::sessions::{Sessions, drawn_key};
-use crate::api::{Answer, Json, Problem};
+use crate::api::{Answer, Json};
+use crate::failure::Failure;
+use app::Problem;
 
 /// The browser's cookie.
 const COOKIE: &str = "skurd_session";
@@ -135,7 +137,7 @@ pub(super) fn is_watched(path: &str) -> bool {
 pub async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     match guard.check(&request) {
         Ok(()) => next.run(request).await,
-        Err(problem) => problem.into_response(),
+        Err(problem) => Failure(problem).into_response(),
     }
 }
 
@@ -167,7 +169,7 @@ async fn begin_session(
     Json(given): Json<Credentials>,
 ) -> Answer<Response> {
     if !guard.admits(&given.token) {
-        return Err(unauthorized("this is not the token"));
+        return Err(unauthorized("this is not the token").into());
     }
     let cookie = guard.begin(&headers).map_err(|error| Problem::internal(&error))?;
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response())

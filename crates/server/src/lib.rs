@@ -11,11 +11,10 @@
 )]
 
 pub mod api;
-pub mod event;
+pub mod failure;
 pub mod guard;
 mod limits;
 mod listen;
-mod live;
 mod sessions;
 
 use std::net::{SocketAddr, TcpListener};
@@ -30,11 +29,12 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::api::App;
+use app::App;
 use harvest::notice::Notice;
 
+pub use app::{Event, Live, Sample};
+pub use failure::{Answer, Failure};
 pub use guard::Guard;
-pub use live::{Event, Live, Sample};
 pub use sessions::drawn_key;
 
 /// Threads that answer; beside them, the few that read much.

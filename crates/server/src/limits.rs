@@ -13,7 +13,8 @@ use axum::response::{IntoResponse, Response};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 
 use super::guard::{Guard, is_watched};
-use crate::api::Problem;
+use crate::failure::Failure;
+use app::Problem;
 
 /// Requests answered at the same time, and those among strangers.
 const REQUESTS_MAX: usize = 128;
@@ -47,7 +48,7 @@ impl Turns {
 /// Runs the request in a task of its own: what panics there is an answer too, and nothing else ends with it.
 pub(crate) async fn bounded(State(turns): State<Arc<Turns>>, request: Request, next: Next) -> Response {
     let Ok(turn) = turns.take(&request) else {
-        return Problem::unavailable("too many requests at once").into_response();
+        return Failure(Problem::unavailable("too many requests at once")).into_response();
     };
     let task = tokio::spawn(async move {
         let _turn = turn;
@@ -56,10 +57,10 @@ pub(crate) async fn bounded(State(turns): State<Arc<Turns>>, request: Request, n
     let stop = task.abort_handle();
     match tokio::time::timeout(ANSWER_WITHIN, task).await {
         Ok(Ok(response)) => response,
-        Ok(Err(error)) => Problem::internal(&error).into_response(),
+        Ok(Err(error)) => Failure(Problem::internal(&error)).into_response(),
         Err(_) => {
             stop.abort();
-            Problem::unavailable("this took too long").into_response()
+            Failure(Problem::unavailable("this took too long")).into_response()
         }
     }
 }

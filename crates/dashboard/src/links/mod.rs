@@ -2,6 +2,7 @@
 
 mod page;
 
+use crate::Shown;
 use axum::extract::State;
 use axum::response::Response;
 use maud::{Markup, html};
@@ -9,15 +10,17 @@ use maud::{Markup, html};
 pub(super) use page::page;
 
 use super::Site;
-use super::ask::{List, href};
+use super::address::href;
 use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, pager, table, tabs};
 use super::text::{brief, number, shown, way_out};
-use server::api::index::{ACROSS, IndexDomain, IndexItem, IndexPage};
-use server::api::{Answer, Problem, segment};
+use app::index::ranks::{By, List, Top, domain_pages, get_domain, missing_pages, top_domains, top_pages};
+use app::index::{ACROSS, IndexDomain, IndexItem, IndexPage, One, get_index, list_indexes};
+use app::{Answer, Page, Paging, Problem};
+use axum::http::StatusCode;
 
-const ROWS: &str = "50";
+const ROWS: usize = 50;
 /// Indexes to choose from; the address of the page can name any.
-const INDEXES_SHOWN: &str = "50";
+const INDEXES_SHOWN: usize = 50;
 const VIEWS: [(&str, &str, &str); 4] = [
     (
         "By score",
@@ -33,7 +36,7 @@ const VIEWS: [(&str, &str, &str); 4] = [
     ),
 ];
 
-pub(super) async fn top(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+pub(super) async fn top(State(site): State<Site>, visit: Visit) -> Shown {
     let Some(index) = site.index(&visit).await? else { return Ok(site.no_index(&visit)) };
     let name = name_of(&index);
     let view = visit.asked("view").unwrap_or_default();
@@ -42,7 +45,7 @@ pub(super) async fn top(State(site): State<Site>, visit: Visit) -> Answer<Respon
         .iter()
         .map(|(label, own, _)| (*label, href("/links", &[("index", name), ("view", own)]), *own == view))
         .collect();
-    let (rows, next) = site.ranked(&index, view, visit.asked("cursor")).await?;
+    let (rows, next) = site.ranked(&index, view, visit.given("cursor")).await?;
     let main = html! {
         (site.head(&visit, &index).await?)
         (Search { action: "/links/page", name: "url", label: "A page: who links to it?", value: "", hint: "https://example.org/page",
@@ -60,21 +63,19 @@ pub(super) async fn top(State(site): State<Site>, visit: Visit) -> Answer<Respon
     Ok(site.page(&Frame { title: "Links", section: Section::Links, visit: &visit }, main))
 }
 
-pub(super) async fn domain(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+pub(super) async fn domain(State(site): State<Site>, visit: Visit) -> Shown {
     let Some(index) = site.index(&visit).await? else { return Ok(site.no_index(&visit)) };
     let name = name_of(&index);
     let all = href("/links", &[("index", name), ("view", "domains")]);
     let Some(asked) = visit.asked("name") else {
-        return Err(Problem::bad_request("no domain is named").hint(format!("{all} lists those there are")));
+        return Err(Problem::bad_request("no domain is named")
+            .hint(format!("{all} lists those there are"))
+            .into());
     };
-    let at = format!("index/domains/{}", segment(asked));
-    let known: Option<IndexDomain> = site.find(&at, &[which(&index)]).await?;
-    let cursor = visit.asked("cursor").unwrap_or_default();
-    let pages: List<IndexPage> = match &known {
-        Some(_) => {
-            site.get(&format!("{at}/pages"), &[which(&index), ("limit", ROWS), ("cursor", cursor)]).await?
-        }
-        None => List { items: Vec::new(), next: None },
+    let known = found(get_domain(&site.app, asked.to_owned(), which(&index)).await)?;
+    let pages = match &known {
+        Some(_) => domain_pages(&site.app, asked.to_owned(), listed(&index, visit.given("cursor"))).await?,
+        None => Page { items: Vec::new(), next: None },
     };
     let (title, count) = known.as_ref().map_or((asked, 0), |known| (known.domain.as_str(), known.pagecount));
     let main = html! {
@@ -134,22 +135,44 @@ fn name_of(index: &IndexItem) -> &str {
     index.collection.as_deref().unwrap_or(ACROSS)
 }
 
-/// The same in a question to the API.
-fn which(index: &IndexItem) -> (&str, &str) {
-    index.collection.as_deref().map_or(("all", "true"), |name| ("collection", name))
+/// The same in a question.
+fn which(index: &IndexItem) -> One {
+    One { all: index.collection.is_none(), collection: index.collection.clone() }
+}
+
+/// A page of its rows.
+fn listed(index: &IndexItem, cursor: Option<String>) -> List {
+    let One { collection, all } = which(index);
+    List { collection, all, cursor, limit: Some(ROWS) }
+}
+
+/// What may not be there.
+fn found<T>(answer: Answer<T>) -> Answer<Option<T>> {
+    match answer {
+        Ok(found) => Ok(Some(found)),
+        Err(problem) if problem.status() == StatusCode::NOT_FOUND => Ok(None),
+        Err(problem) => Err(problem),
+    }
 }
 
 impl Site {
     /// The index that is asked for; else that of all collections, or the one with the most captured pages.
     async fn index(&self, visit: &Visit) -> Answer<Option<IndexItem>> {
         match visit.asked("index") {
-            Some(ACROSS) => self.find("index", &[("all", "true")]).await,
-            Some(name) => self.find("index", &[("collection", name)]).await,
+            Some(ACROSS) => found(get_index(&self.app, One { collection: None, all: true }).await),
+            Some(name) => {
+                found(get_index(&self.app, One { collection: Some(name.to_owned()), all: false }).await)
+            }
             None => {
-                let all: List<IndexItem> = self.get("indexes", &[("limit", INDEXES_SHOWN)]).await?;
-                Ok(all.items.into_iter().max_by_key(|index| (index.collection.is_none(), index.loaded)))
+                let all = self.indexes().await?.into_iter();
+                Ok(all.max_by_key(|index| (index.collection.is_none(), index.loaded)))
             }
         }
+    }
+
+    async fn indexes(&self) -> Answer<Vec<IndexItem>> {
+        let paging = Paging { cursor: None, limit: Some(INDEXES_SHOWN) };
+        Ok(list_indexes(&self.app, paging).await?.items)
     }
 
     /// The rows of a view, if there are any, and where they go on.
@@ -157,21 +180,21 @@ impl Site {
         &self,
         index: &IndexItem,
         view: &str,
-        cursor: Option<&str>,
+        cursor: Option<String>,
     ) -> Answer<(Option<Markup>, Option<String>)> {
-        let name = name_of(index);
-        let (path, by) = match view {
-            "domains" => ("index/domains", ""),
-            "missing" => ("index/missing", ""),
-            "incount" => ("index/pages", "incount"),
-            _ => ("index/pages", "score"),
-        };
-        let pairs = [which(index), ("by", by), ("limit", ROWS), ("cursor", cursor.unwrap_or_default())];
+        let (name, list) = (name_of(index), listed(index, cursor));
         if view == "domains" {
-            let List { items, next } = self.get(path, &pairs).await?;
+            let Page { items, next } = top_domains(&self.app, list).await?;
             return Ok(((!items.is_empty()).then(|| domains_table(name, &items)), next));
         }
-        let List { items, next } = self.get(path, &pairs).await?;
+        let Page { items, next } = match view {
+            "missing" => missing_pages(&self.app, list).await?,
+            view => {
+                let by = if view == "incount" { By::Incount } else { By::Score };
+                let List { collection, all, cursor, limit } = list;
+                top_pages(&self.app, Top { by, collection, all, cursor, limit }).await?
+            }
+        };
         Ok(((!items.is_empty()).then(|| pages_table(name, &items)), next))
     }
 
@@ -189,13 +212,13 @@ impl Site {
     }
 
     async fn head(&self, visit: &Visit, index: &IndexItem) -> Answer<Markup> {
-        let all: List<IndexItem> = self.get("indexes", &[("limit", INDEXES_SHOWN)]).await?;
+        let all = self.indexes().await?;
         let view = visit.asked("view").unwrap_or_default();
         let entry = |own: &IndexItem| {
             let place = href("/links", &[("index", name_of(own)), ("view", view)]);
             (own.collection.clone(), place, own.collection == index.collection)
         };
-        let entries: Vec<_> = all.items.iter().map(entry).collect();
+        let entries: Vec<_> = all.iter().map(entry).collect();
         let entries: Vec<(&str, String, bool)> = entries
             .iter()
             .map(|(name, place, here)| (name.as_deref().unwrap_or("All collections"), place.clone(), *here))

@@ -1,25 +1,29 @@
 //! One page of the index: who links to it with which words, and to whom it links.
 
+use crate::Shown;
 use axum::extract::State;
-use axum::response::Response;
 use maud::{Markup, html};
 use url::Url;
 
 use super::super::Site;
-use super::super::ask::{List, href};
+use super::super::address::href;
 use super::super::layout::{Frame, Section, Visit, badge, columns, empty, facts, pager, table};
 use super::super::text::{number, or_dash, shown, time, time_or_dash, way_out};
-use super::{ROWS, name_of, page_link, which};
-use server::api::index::{IndexInlink, IndexItem, IndexOutlink, PageFacts};
-use server::api::{Answer, CaptureItem, Problem};
+use super::{ROWS, found, name_of, page_link, which};
+use app::captures::{CaptureItem, Filter, list_captures};
+use app::index::links::{Inlinks, OnePage, Outlinks, get_page, list_inlinks, list_outlinks};
+use app::index::{IndexInlink, IndexItem, IndexOutlink, One, PageFacts};
+use app::{Answer, Page, Problem};
 
-pub(in super::super) async fn page(State(site): State<Site>, visit: Visit) -> Answer<Response> {
+pub(in super::super) async fn page(State(site): State<Site>, visit: Visit) -> Shown {
     let Some(index) = site.index(&visit).await? else { return Ok(site.no_index(&visit)) };
     let Some(asked) = visit.asked("url") else {
-        return Err(Problem::bad_request("no page is named").hint("/links has a field for it"));
+        return Err(Problem::bad_request("no page is named").hint("/links has a field for it").into());
     };
     let address = if asked.contains("://") { asked.to_owned() } else { format!("http://{asked}") };
-    let main = match site.find("index/page", &[("url", &address), which(&index)]).await? {
+    let One { collection, all } = which(&index);
+    let asked = OnePage { url: address.clone(), collection, all };
+    let main = match found(get_page(&site.app, asked).await)? {
         Some(known) => site.known(&visit, &index, &known).await?,
         None => unknown(name_of(&index), &address),
     };
@@ -28,21 +32,25 @@ pub(in super::super) async fn page(State(site): State<Site>, visit: Visit) -> An
 
 impl Site {
     async fn known(&self, visit: &Visit, index: &IndexItem, known: &PageFacts) -> Answer<Markup> {
-        let asked = |cursor| {
-            let cursor = visit.asked(cursor).unwrap_or_default();
-            [("url", known.url.as_str()), which(index), ("limit", ROWS), ("cursor", cursor)]
-        };
-        let inlinks = self.get("index/inlinks", &asked("in")).await?;
-        let outlinks = self.get("index/outlinks", &asked("out")).await?;
+        let (url, One { collection, all }, limit) = (known.url.clone(), which(index), Some(ROWS));
+        let (since, until, cursor) = (None, None, visit.given("in"));
+        let asked =
+            Inlinks { url: url.clone(), since, until, collection: collection.clone(), all, cursor, limit };
+        let inlinks = list_inlinks(&self.app, asked).await?;
+        let asked = Outlinks { url: url.clone(), collection, all, cursor: visit.given("out"), limit };
+        let outlinks = list_outlinks(&self.app, asked).await?;
         let name = name_of(index);
         // What this index does not have may be captured in a collection of another.
-        let elsewhere: List<CaptureItem> = match known.loaded {
-            true => List { items: Vec::new(), next: None },
-            false => self.get("captures", &[("url", known.url.as_str()), ("limit", "1")]).await?,
+        let elsewhere = match known.loaded {
+            true => None,
+            false => {
+                let filter = Filter { url: Some(url), limit: Some(1), ..Filter::default() };
+                list_captures(&self.app, filter).await?.items.into_iter().next()
+            }
         };
         Ok(html! {
             (head(name, &known.domain, &known.url))
-            (summary(known, elsewhere.items.first()))
+            (summary(known, elsewhere.as_ref()))
             (linked_from(visit, name, &inlinks))
             (links_to(visit, name, &outlinks))
         })
@@ -91,7 +99,7 @@ fn summary(known: &PageFacts, elsewhere: Option<&CaptureItem>) -> Markup {
     ])
 }
 
-fn linked_from(visit: &Visit, index: &str, inlinks: &List<IndexInlink>) -> Markup {
+fn linked_from(visit: &Visit, index: &str, inlinks: &Page<IndexInlink>) -> Markup {
     html! {
         section aria-labelledby="inlinks" {
             h2 #inlinks { "Who links to it" }
@@ -114,7 +122,7 @@ fn linked_from(visit: &Visit, index: &str, inlinks: &List<IndexInlink>) -> Marku
     }
 }
 
-fn links_to(visit: &Visit, index: &str, outlinks: &List<IndexOutlink>) -> Markup {
+fn links_to(visit: &Visit, index: &str, outlinks: &Page<IndexOutlink>) -> Markup {
     html! {
         section aria-labelledby="outlinks" {
             h2 #outlinks { "To whom it links" }

@@ -6,8 +6,9 @@ use frontier::schema::{Promises, Traffic};
 use frontier::{ContractRow, DomainRow};
 use policy::time::Time;
 
+use app::reports::{Timeline, since as report_since};
+use app::{Answer, App};
 use plan::plot::{BAD, GOOD, GREY, PALETTE, Series, Shape, WARNING};
-use server::api::{Answer, App, Timeline, report_since};
 
 /// Domains drawn with a colour of their own; the others are one.
 const DOMAINS_MAX: usize = 7;

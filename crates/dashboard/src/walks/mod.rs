@@ -3,26 +3,26 @@
 mod map;
 mod one;
 
+use crate::Shown;
 use axum::extract::State;
-use axum::response::Response;
 use maud::{Markup, html};
 
 pub(super) use one::one;
 
 use super::Site;
-use super::ask::List;
 use super::layout::{Frame, Section, Visit, badge, columns, command, empty, pager, table};
 use super::spark::parts;
 use super::text::{number, or_dash, shown};
+use app::Paging;
+use app::walks::{WalkItem, WalkState};
 use harvest::walk::Stopped;
-use server::api::walks::{WalkItem, WalkState};
-use server::api::{Answer, segment};
+use server::api::segment;
 
-const ROWS: &str = "50";
+const ROWS: usize = 50;
 
-pub(super) async fn list(State(site): State<Site>, visit: Visit) -> Answer<Response> {
-    let cursor = visit.asked("cursor").unwrap_or_default();
-    let page: List<WalkItem> = site.get("walks", &[("limit", ROWS), ("cursor", cursor)]).await?;
+pub(super) async fn list(State(site): State<Site>, visit: Visit) -> Shown {
+    let paging = Paging { cursor: visit.given("cursor"), limit: Some(ROWS) };
+    let page = app::walks::list_walks(&site.app, paging).await?;
     let main = html! {
         div.title { h1 { "Walks" } }
         p.lead { "The ids of a URL template, one after the other: what was found, what was missing, and where each head stands." }

@@ -1,20 +1,22 @@
 //! A walk: its figures, the map of its ids, and what can be done with it.
 
+use crate::Shown;
 use axum::extract::State;
-use axum::response::Response;
 use maud::{Markup, html};
 use policy::walk::WalkSettings;
 
 use super::super::Site;
-use super::super::ask::href;
+use super::super::address::href;
 use super::super::forms::Face;
 use super::super::layout::{Frame, Section, Visit, columns, empty, facts, table};
 use super::super::spark::parts;
 use super::super::text::{number, or_dash, shown, span, time};
 use super::{heads, map, path, state};
+use app::Answer;
+use app::Problem;
+use app::walks::{Look, WalkDetail, WalkItem, WalkState, get_walk};
 use harvest::walk::WalkCell;
-use server::api::walks::{WalkDetail, WalkItem, WalkState};
-use server::api::{Answer, Path, Problem, segment};
+use server::api::{Path, segment};
 
 /// Stretches told one by one.
 const STRETCHES: usize = 16;
@@ -22,11 +24,7 @@ const STRETCHES: usize = 16;
 const AHEAD_TIMES: u64 = 20;
 const TRIED_IDS_MIN: u64 = 64;
 
-pub(in super::super) async fn one(
-    State(site): State<Site>,
-    visit: Visit,
-    Path(name): Path<String>,
-) -> Answer<Response> {
+pub(in super::super) async fn one(State(site): State<Site>, visit: Visit, Path(name): Path<String>) -> Shown {
     let number_of = |name| visit.asked(name).and_then(|text| text.parse::<u64>().ok());
     let part = number_of("from").zip(number_of("to"));
     let WalkDetail { item: walk, stretches: cells, .. } = site.walk(&name, part).await?;
@@ -58,16 +56,15 @@ pub(in super::super) async fn one(
 impl Site {
     /// With the map of these ids, or of all there is something to say of.
     async fn walk(&self, name: &str, part: Option<(u64, u64)>) -> Answer<WalkDetail> {
-        let at = format!("walks/{}", segment(name));
         let (from, to) = match part {
             Some((one, other)) => (one.min(other), one.max(other)),
             None => {
-                let seen: WalkDetail = self.get(&at, &[("ranges", "0"), ("cells", "0")]).await?;
-                worth_showing(&seen.item)?
+                let nothing = Look { ranges: Some(0), cells: Some(0), ..Look::default() };
+                worth_showing(&get_walk(&self.app, name.to_owned(), nothing).await?.item)?
             }
         };
-        let (from, to, cells) = (from.to_string(), to.to_string(), map::CELLS.to_string());
-        self.get(&at, &[("ranges", "0"), ("cells", &cells), ("from", &from), ("to", &to)]).await
+        let look = Look { ranges: Some(0), cells: Some(map::CELLS), from: Some(from), to: Some(to) };
+        get_walk(&self.app, name.to_owned(), look).await
     }
 
     /// On or off, and whether it rests just now.

@@ -6,9 +6,9 @@ use policy::model::DeclaredWalk;
 use policy::time::Span;
 use serde_json::{Value, json};
 
+use app::things::render;
 use declare::{ConfigError, Declared, example, parse, print_duration};
 use plan::webfile;
-use server::api::render;
 
 pub const CONFIG: Target = Target {
     name: "config",

@@ -177,11 +177,11 @@ impl Ask {
         mut query: Vec<(&str, String)>,
         mut take: impl FnMut(&[Box<RawValue>]) -> Result<bool>,
     ) -> Result<()> {
-        query.push(("limit", super::page::LIMIT_MAX.to_string()));
+        query.push(("limit", app::page::LIMIT_MAX.to_string()));
         let mut question = Question::get(path, query);
         let filters = question.query.len();
         loop {
-            let page: super::page::Page<Box<RawValue>> = self.ask(&question)?;
+            let page: app::page::Page<Box<RawValue>> = self.ask(&question)?;
             if !take(&page.items)? {
                 return Ok(());
             }

@@ -1,58 +1,15 @@
 //! The blacklist: looking, adding, lifting.
 
+use crate::api::extract::{Json, Query};
+use crate::failure::Answer;
+use app::blacklist::{Added, Addition, BlacklistItem, Filter, Lift, Lifted};
+use app::{App, Page};
 use axum::extract::State;
-use frontier::BlacklistRow;
-use frontier::schema::BLACKLIST;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::page::{self, Page, Place};
-use super::urls::{Act, Which, each};
-use super::{Answer, App, Json, Problem, Query};
-use declare::given::{duration, line};
-
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list_blacklist, add_to_blacklist)).routes(routes!(lift))
-}
-
-/// A URL that is left alone.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct BlacklistItem {
-    pub collection: String,
-    pub url: String,
-    pub reason: String,
-    #[schema(format = DateTime)]
-    pub since: String,
-    /// None: until somebody lifts it.
-    #[schema(format = DateTime)]
-    pub until: Option<String>,
-}
-
-impl BlacklistItem {
-    fn new(row: &BlacklistRow) -> BlacklistItem {
-        BlacklistItem {
-            collection: row.collection.clone(),
-            url: row.url.clone(),
-            reason: row.entry.reason.to_string(),
-            since: row.entry.since.to_string(),
-            until: row.entry.until.map(|until| until.to_string()),
-        }
-    }
-}
-
-#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct Filter {
-    /// Only of this collection.
-    collection: Option<String>,
-    /// The `next` of the page before.
-    cursor: Option<String>,
-    /// How many items at most; 100 if not given.
-    #[param(minimum = 1, maximum = 1000)]
-    limit: Option<usize>,
 }
 
 /// List what is blacklisted, why, and until when
@@ -67,42 +24,7 @@ async fn list_blacklist(
     State(app): State<App>,
     Query(filter): Query<Filter>,
 ) -> Answer<axum::Json<Page<BlacklistItem>>> {
-    let limit = page::limit(filter.limit)?;
-    if let Some(name) = &filter.collection {
-        app.collection(name).await?;
-    }
-    let whole =
-        filter.collection.as_deref().map_or_else(|| BLACKLIST.range(()), |name| BLACKLIST.range((name,)));
-    let place = filter.cursor.as_deref().map(Place::of_cursor).transpose()?;
-    let range = place.map_or(Ok(whole.clone()), |place| place.rest_of(&whole))?;
-    let (rows, rest) = app.frontier.blacklist(None, Some(range), limit).await?;
-    let next = rest.map(|rest| Place { range: 0, key: rest.from }.to_cursor());
-    Ok(axum::Json(Page { items: rows.iter().map(BlacklistItem::new).collect(), next }))
-}
-
-/// What to leave alone.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Addition {
-    pub url: String,
-    /// Only in this collection; in each if not given.
-    #[serde(default)]
-    pub collection: Option<String>,
-    /// Why, for whoever wonders.
-    pub reason: String,
-    /// How long, like `7d`; until it is lifted if not given.
-    #[serde(default, rename = "for")]
-    pub span: Option<String>,
-}
-
-/// What was taken out of the queue.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Added {
-    pub url: String,
-    #[schema(format = DateTime)]
-    pub until: Option<String>,
-    /// Where it was queued.
-    pub collections: Vec<String>,
+    Ok(axum::Json(app::blacklist::list_blacklist(&app, filter).await?))
 }
 
 /// Take a queued URL out of the queue, for a time or until lifted
@@ -118,32 +40,7 @@ pub struct Added {
     ),
 )]
 async fn add_to_blacklist(State(app): State<App>, Json(body): Json<Addition>) -> Answer<axum::Json<Added>> {
-    let wrong =
-        |field: &'static str| move |wrong: String| Problem::invalid(wrong.clone()).field(field, wrong);
-    let reason = line(&body.reason).map_err(wrong("/reason"))?;
-    let span = body.span.as_deref().map(duration).transpose().map_err(wrong("/for"))?;
-    let until = span.map(|span| app.frontier.now().plus(span));
-    let which = Which { url: &body.url, collection: body.collection.as_deref() };
-    let (url, collections) = each(&app, &which, &Act::Blacklist { reason: &reason, until }).await?;
-    Ok(axum::Json(Added { url, until: until.map(|until| until.to_string()), collections }))
-}
-
-/// What to bring back.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Lift {
-    pub url: String,
-    /// Only in this collection; in each if not given.
-    #[serde(default)]
-    pub collection: Option<String>,
-}
-
-/// What was brought back.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Lifted {
-    pub url: String,
-    /// Where it was blacklisted.
-    pub collections: Vec<String>,
+    Ok(axum::Json(app::blacklist::add_to_blacklist(&app, body).await?))
 }
 
 /// Bring a URL back into the queue, due now
@@ -159,7 +56,5 @@ pub struct Lifted {
     ),
 )]
 async fn lift(State(app): State<App>, Json(body): Json<Lift>) -> Answer<axum::Json<Lifted>> {
-    let which = Which { url: &body.url, collection: body.collection.as_deref() };
-    let (url, collections) = each(&app, &which, &Act::Lift).await?;
-    Ok(axum::Json(Lifted { url, collections }))
+    Ok(axum::Json(app::blacklist::lift(&app, body).await?))
 }

@@ -1,22 +1,12 @@
 //! Starting, and pausing and going on.
 
+use crate::api::extract::Json;
+use crate::failure::Answer;
+use app::App;
+use app::control::{Pausable, PauseChange, PauseItem, Run, Start};
 use axum::extract::State;
-use axum::http::StatusCode;
-use frontier::schema::{CAPTURES, HOSTS};
-use frontier::{Pause, Started, Target};
-use policy::catalog::Catalog;
-use policy::model::DeclaredWalk;
-use policy::url::CrawlUrl;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-use super::queue::host_name;
-use super::{Answer, App, Json, Kind, Problem, walks};
-use declare::excerpt;
-use declare::hint::hinted;
-use harvest::session;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -24,30 +14,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(list_pauses))
         .routes(routes!(pause))
         .routes(routes!(resume))
-}
-
-/// What to start: a seed, profiles, a collection; everything if nothing is named.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Start {
-    /// This seed, by name or URL, in the context of its profiles.
-    pub seed: Option<String>,
-    /// All seeds of these profiles; with a seed, only that one.
-    pub profiles: Vec<String>,
-    /// All profiles of this collection.
-    pub collection: Option<String>,
-}
-
-/// A run that began.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Run {
-    pub run: u64,
-    /// What was started, like `seed vg`.
-    pub started: String,
-    /// Seeds looked at; one counts once per collection.
-    pub seeds: usize,
-    /// Those that were queued; the others were queued already, or are blacklisted.
-    pub changed: usize,
 }
 
 /// Start a seed, profiles or a collection as a new run; everything if nothing is named
@@ -63,113 +29,13 @@ pub struct Run {
     ),
 )]
 async fn start(State(app): State<App>, Json(wanted): Json<Start>) -> Answer<axum::Json<Vec<Run>>> {
-    if wanted.collection.is_some() && (wanted.seed.is_some() || !wanted.profiles.is_empty()) {
-        return Err(Problem::invalid("a collection is started as a whole")
-            .hint("leave out the seed and the profiles, or the collection"));
-    }
-    let targets = app.look(|catalog| targets(catalog, &wanted)).await?;
-    let targets = targets.map_err(|error| Problem::not_found(&error))?;
-    let mut runs = Vec::new();
-    for (target, started) in targets {
-        let Started { run, seeds, changed } = app.frontier.start(&target).await?;
-        if seeds > 0 {
-            runs.push(Run { run, started, seeds, changed });
-        }
-    }
-    match runs.is_empty() {
-        true => Err(nothing(&wanted)),
-        false => Ok(axum::Json(runs)),
-    }
-}
-
-/// What to start, each with what messages call it.
-fn targets(catalog: &Catalog, wanted: &Start) -> anyhow::Result<Vec<(Target, String)>> {
-    let profiles = wanted.profiles.iter().map(|name| Kind::Profile.resolve(catalog, name));
-    let profiles: Vec<String> = profiles.collect::<anyhow::Result<_>>()?;
-    if let Some(seed) = &wanted.seed {
-        let name = Kind::Seed.resolve(catalog, seed)?;
-        for profile in &profiles {
-            has_profile(catalog, &name, profile)?;
-        }
-        let profiles = (!profiles.is_empty()).then_some(profiles);
-        let what = format!("seed {name}");
-        return Ok(vec![(Target::Seed { name, profiles }, what)]);
-    }
-    if !profiles.is_empty() {
-        let target = |name: String| (Target::Profile(name.clone()), format!("profile {name}"));
-        return Ok(profiles.into_iter().map(target).collect());
-    }
-    let mut collections = match &wanted.collection {
-        Some(name) => vec![Kind::Collection.resolve(catalog, name)?],
-        None => catalog.collections().map(|collection| collection.name.clone()).collect(),
-    };
-    collections.sort();
-    let target = |name: String| (Target::Collection(name.clone()), format!("collection {name}"));
-    Ok(collections.into_iter().map(target).collect())
-}
-
-fn has_profile(catalog: &Catalog, seed: &str, profile: &str) -> anyhow::Result<()> {
-    let own: &[String] = catalog.seed(seed).map_or(&[], |entry| &entry.seed.profiles);
-    if own.iter().any(|name| name == profile) {
-        return Ok(());
-    }
-    let what = format!("seed {} does not have profile {}", excerpt(seed), excerpt(profile));
-    Err(hinted(what, format!("it has: {}", own.join(", "))))
-}
-
-fn nothing(wanted: &Start) -> Problem {
-    let conflict =
-        |what: String| Problem::new(axum::http::StatusCode::CONFLICT, format!("nothing to start: {what}"));
-    match (&wanted.seed, wanted.profiles.first(), &wanted.collection) {
-        (Some(seed), ..) => conflict(format!("no profile of seed {} exists", excerpt(seed)))
-            .hint("`skurd seed add --replace` gives it another profile"),
-        (_, Some(profile), _) => conflict(format!("profile {} has no seeds", excerpt(profile)))
-            .hint(format!("`skurd seed add URL --profile {profile}` adds one")),
-        (_, _, Some(collection)) => {
-            conflict(format!("collection {} has no profile with seeds", excerpt(collection))).hint(format!(
-                "`skurd profile add NAME --collection {collection} --every 1d` adds a profile, `skurd seed add` a seed"
-            ))
-        }
-        _ => conflict("no seed is declared".to_owned())
-            .hint("declare seeds with `skurd config apply FILE`, `skurd import` or `skurd seed add`"),
-    }
-}
-
-/// What can be paused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(tag = "what", rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum Pausable {
-    /// The whole harvest
-    Everything {},
-    /// A collection
-    Collection { name: String },
-    /// A host
-    Host { name: String },
-    /// A walk
-    Walk { name: String },
-}
-
-/// Something that is paused.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct PauseItem {
-    pub target: Pausable,
-    #[schema(format = DateTime)]
-    pub since: String,
-}
-
-/// What came of pausing or going on.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct PauseChange {
-    /// False: it was so already.
-    pub changed: bool,
-    /// What is paused now.
-    pub paused: Vec<PauseItem>,
+    Ok(axum::Json(app::control::start(&app, wanted).await?))
 }
 
 /// List what is paused
 #[utoipa::path(get, path = "/api/v1/pauses", tag = "control", responses((status = 200, body = Vec<PauseItem>)))]
 async fn list_pauses(State(app): State<App>) -> Answer<axum::Json<Vec<PauseItem>>> {
-    Ok(axum::Json(paused(&app).await?))
+    Ok(axum::Json(app::control::list_pauses(&app).await?))
 }
 
 /// Pause: nothing more of it is fetched until it is resumed, also after a restart
@@ -183,86 +49,11 @@ async fn list_pauses(State(app): State<App>) -> Answer<axum::Json<Vec<PauseItem>
     responses((status = 200, body = PauseChange), (status = 404, description = "There is no such collection, host or walk")),
 )]
 async fn pause(State(app): State<App>, Json(what): Json<Pausable>) -> Answer<axum::Json<PauseChange>> {
-    let changed = app.frontier.pause(&pause_of(&app, &what, true).await?).await?;
-    Ok(axum::Json(PauseChange { changed, paused: paused(&app).await? }))
+    Ok(axum::Json(app::control::pause(&app, what).await?))
 }
 
 /// Resume: it goes on at once
 #[utoipa::path(post, path = "/api/v1/resume", tag = "control", request_body = Pausable, responses((status = 200, body = PauseChange)))]
 async fn resume(State(app): State<App>, Json(what): Json<Pausable>) -> Answer<axum::Json<PauseChange>> {
-    let pause = pause_of(&app, &what, false).await?;
-    let changed = app.heavy(async move |app| Ok(app.frontier.resume(&pause).await?)).await?;
-    Ok(axum::Json(PauseChange { changed, paused: paused(&app).await? }))
-}
-
-async fn pause_of(app: &App, what: &Pausable, must_be_there: bool) -> Answer<Pause> {
-    Ok(match what {
-        Pausable::Everything {} => Pause::Everything,
-        Pausable::Collection { name } => {
-            if must_be_there {
-                app.collection(name).await?;
-            }
-            Pause::Collection(name.clone())
-        }
-        Pausable::Host { name } => {
-            let host = policy::url::site_of(&host_name(name)?).to_owned();
-            if must_be_there {
-                known_host(app, &host).await?;
-            }
-            Pause::Host(host)
-        }
-        Pausable::Walk { name } => {
-            if must_be_there {
-                walks::declared(app, name).await?;
-            }
-            Pause::Walk(name.clone())
-        }
-    })
-}
-
-/// A host that is waited for, was harvested, or is declared: any other is probably misspelt.
-async fn known_host(app: &App, host: &str) -> Answer<()> {
-    let declared = app.look(|catalog| {
-        let of_walk = |walk: &DeclaredWalk| {
-            let url = walk.settings.template().url(walk.settings.start());
-            CrawlUrl::from_normal(url).is_ok_and(|url| url.site() == host)
-        };
-        catalog.group_of(host).is_some()
-            || catalog.host_overrides().any(|(own, _)| own == host)
-            || catalog.walks().any(of_walk)
-            || catalog.seeds().any(|entry| entry.url.site() == host)
-    });
-    let tx = app.frontier.store().begin().await?;
-    if declared.await? || HOSTS.get(&tx, (host,)).await?.is_some() {
-        return Ok(());
-    }
-    let key = net::surt::key(&format!("http://{host}/"));
-    let site = key.split(')').next().unwrap_or_default();
-    for collection in session::collections_with_captures(&app.frontier).await? {
-        let from = CAPTURES.range_from((collection.as_str(),), (collection.as_str(), site));
-        let first = CAPTURES.first(&tx, &from).await?;
-        let is_of_site =
-            |surt: &str| surt.strip_prefix(site).is_some_and(|rest| rest.starts_with([')', ':']));
-        if first.is_some_and(|((_, surt, ..), _)| is_of_site(&surt)) {
-            return Ok(());
-        }
-    }
-    let problem = Problem::new(StatusCode::NOT_FOUND, format!("host {} is not known", excerpt(host)));
-    Err(problem.hint(
-        "`skurd hosts` shows those that wait; a host of a seed, a walk or a host group can be paused too",
-    ))
-}
-
-pub(super) async fn paused(app: &App) -> Answer<Vec<PauseItem>> {
-    let item = |(pause, since): (Pause, policy::time::Time)| {
-        let target = match pause {
-            Pause::Everything => Pausable::Everything {},
-            Pause::Collection(name) => Pausable::Collection { name },
-            Pause::Host(name) => Pausable::Host { name },
-            Pause::Walk(name) => Pausable::Walk { name },
-            _ => return None,
-        };
-        Some(PauseItem { target, since: since.to_string() })
-    };
-    Ok(app.frontier.paused().await?.into_iter().filter_map(item).collect())
+    Ok(axum::Json(app::control::resume(&app, what).await?))
 }

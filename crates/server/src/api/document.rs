@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
 use utoipa::openapi::OpenApi;
 
-use super::problem::{FieldProblem, PROBLEM_JSON, Problem};
+use crate::failure::PROBLEM_JSON;
+use app::{FieldProblem, Problem};
 
 pub(super) fn complete(openapi: &OpenApi) -> Value {
     let mut document = serde_json::to_value(openapi).unwrap_or_default();

@@ -10,7 +10,8 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::problem::Problem;
+use crate::failure::Failure;
+use app::Problem;
 use declare::CONFIG_BYTES_MAX;
 
 /// Larger bodies are refused.
@@ -34,6 +35,12 @@ pub(super) struct LargeText {
     _turn: SemaphorePermit<'static>,
 }
 
+impl AsRef<[u8]> for LargeText {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 /// Says of a request that it comes from this process, which has read the body from a file: that may be as large as a file may.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Own;
@@ -43,9 +50,9 @@ pub struct Query<T>(pub T);
 pub struct Path<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
-    type Rejection = Problem;
+    type Rejection = Failure;
 
-    async fn from_request(request: Request, _: &S) -> Result<Json<T>, Problem> {
+    async fn from_request(request: Request, _: &S) -> Result<Json<T>, Failure> {
         let is_json = |kind: &str| {
             kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
         };
@@ -59,18 +66,18 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
 }
 
 impl<S: Send + Sync> FromRequest<S> for Text {
-    type Rejection = Problem;
+    type Rejection = Failure;
 
-    async fn from_request(request: Request, _: &S) -> Result<Text, Problem> {
+    async fn from_request(request: Request, _: &S) -> Result<Text, Failure> {
         expect_kind(request.headers(), is_yaml, "application/yaml")?;
         Ok(Text(whole(request.into_body(), BODY_BYTES_MAX, BODY_WITHIN).await?))
     }
 }
 
 impl<S: Send + Sync> FromRequest<S> for LargeText {
-    type Rejection = Problem;
+    type Rejection = Failure;
 
-    async fn from_request(request: Request, _: &S) -> Result<LargeText, Problem> {
+    async fn from_request(request: Request, _: &S) -> Result<LargeText, Failure> {
         expect_kind(request.headers(), is_yaml, "application/yaml")?;
         let most = match request.extensions().get::<Own>() {
             Some(Own) => usize::try_from(CONFIG_BYTES_MAX).unwrap_or(usize::MAX),
@@ -92,23 +99,23 @@ fn is_yaml(kind: &str) -> bool {
 }
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
-    type Rejection = Problem;
+    type Rejection = Failure;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Query<T>, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Query<T>, Failure> {
         match axum::extract::Query::<T>::try_from_uri(&parts.uri) {
             Ok(axum::extract::Query(query)) => Ok(Query(query)),
-            Err(rejection) => Err(Problem::bad_request(rejection.body_text())),
+            Err(rejection) => Err(Problem::bad_request(rejection.body_text()).into()),
         }
     }
 }
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
-    type Rejection = Problem;
+    type Rejection = Failure;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Path<T>, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Path<T>, Failure> {
         match axum::extract::Path::<T>::from_request_parts(parts, state).await {
             Ok(axum::extract::Path(path)) => Ok(Path(path)),
-            Err(rejection) => Err(Problem::bad_request(rejection.body_text())),
+            Err(rejection) => Err(Problem::bad_request(rejection.body_text()).into()),
         }
     }
 }

@@ -23,10 +23,10 @@ async fn healthz() -> &'static str {
 #[utoipa::path(get, path = "/readyz", tag = "server", responses((status = 200, description = "All is well", body = String, content_type = "text/plain")))]
 async fn readyz(State(app): State<App>) -> Answer<String> {
     if app.live.is_stopping() {
-        return Err(Problem::unavailable("the harvest is stopping"));
+        return Err(Problem::unavailable("the harvest is stopping").into());
     }
     if let Some(reason) = app.live.archive.failure() {
-        return Err(Problem::unavailable(reason));
+        return Err(Problem::unavailable(reason).into());
     }
     app.look(|_| ()).await?;
     Ok(match app.live.archive.complaint() {

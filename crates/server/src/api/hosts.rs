@@ -1,72 +1,15 @@
 //! Who has URLs, and when each can next be asked.
 
-use std::collections::BTreeSet;
-
+use crate::api::extract::Query;
+use crate::failure::Answer;
+use app::hosts::{Filter, HostItem};
+use app::{App, Page};
 use axum::extract::State;
-use frontier::schema::HOSTS;
-use frontier::{HostRow, Pause};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::page::{self, Page, Place, ROWS_READ_MAX};
-use super::{Answer, App, Query};
-
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list_hosts))
-}
-
-/// A host that has URLs.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-pub struct HostItem {
-    pub host: String,
-    /// The group it shares its slots with.
-    pub group: Option<String>,
-    /// When it can next be asked; none while all its slots are taken.
-    #[schema(format = DateTime)]
-    pub next: Option<String>,
-    /// The URLs that are being fetched.
-    pub in_flight: Vec<String>,
-    #[schema(format = DateTime)]
-    pub busy_until: Option<String>,
-    pub response_ms: u64,
-    #[schema(format = DateTime)]
-    pub backoff_until: Option<String>,
-    /// Harvests without an answer since the last answer.
-    pub failures: u32,
-    pub paused: bool,
-}
-
-impl HostItem {
-    pub(super) fn new(row: &HostRow, paused: bool) -> HostItem {
-        let text = |time: Option<policy::time::Time>| time.map(|time| time.to_string());
-        HostItem {
-            host: row.host.clone(),
-            group: row.group.clone(),
-            next: text(row.next),
-            in_flight: row.in_flight.clone(),
-            busy_until: text(row.busy_until),
-            response_ms: row.response_time.0,
-            backoff_until: text(row.backoff_until),
-            failures: row.failures,
-            paused,
-        }
-    }
-}
-
-#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct Filter {
-    /// Only hosts that are being asked just now.
-    #[serde(default)]
-    busy: bool,
-    /// The `next` of the page before.
-    cursor: Option<String>,
-    /// How many items at most; 100 if not given.
-    #[param(minimum = 1, maximum = 1000)]
-    limit: Option<usize>,
 }
 
 /// List the hosts that have URLs
@@ -75,26 +18,5 @@ async fn list_hosts(
     State(app): State<App>,
     Query(filter): Query<Filter>,
 ) -> Answer<axum::Json<Page<HostItem>>> {
-    let limit = page::limit(filter.limit)?;
-    let whole = HOSTS.range(());
-    let place = filter.cursor.as_deref().map(Place::of_cursor).transpose()?;
-    let mut rest = Some(place.map_or(Ok(whole.clone()), |place| place.rest_of(&whole))?);
-    let paused = paused_hosts(&app).await?;
-    let (mut items, mut read) = (Vec::new(), 0);
-    while let Some(range) = rest.take_if(|_| items.len() < limit && read < ROWS_READ_MAX) {
-        let (rows, next) = app.frontier.hosts(Some(range), limit - items.len()).await?;
-        read += rows.len();
-        let wanted = rows.iter().filter(|row| !filter.busy || !row.in_flight.is_empty());
-        items.extend(wanted.map(|row| HostItem::new(row, paused.contains(&row.host))));
-        rest = next;
-    }
-    let next = rest.map(|rest| Place { range: 0, key: rest.from }.to_cursor());
-    Ok(axum::Json(Page { items, next }))
-}
-
-async fn paused_hosts(app: &App) -> Answer<BTreeSet<String>> {
-    let pauses = app.frontier.paused().await?.into_iter();
-    Ok(pauses
-        .filter_map(|(pause, _)| if let Pause::Host(host) = pause { Some(host) } else { None })
-        .collect())
+    Ok(axum::Json(app::hosts::list_hosts(&app, filter).await?))
 }

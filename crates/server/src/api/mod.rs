@@ -16,16 +16,12 @@ mod document;
 mod extract;
 mod health;
 mod hosts;
-pub mod index;
-mod page;
-mod problem;
+mod index;
 mod queue;
 mod reports;
-mod state;
 mod status;
 mod things;
-mod urls;
-pub mod walks;
+mod walks;
 mod why;
 
 use axum::Router;
@@ -35,25 +31,12 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
 
+pub use crate::failure::{Answer, Failure};
 pub use ask::in_process;
 pub use ask::{Ask, NOT_UNDERSTOOD, Question, segment};
-pub use blacklist::{Added, BlacklistItem, Lifted};
-pub use captures::CaptureItem;
-pub use config::{Applied, AppliedKind};
-pub use control::{Run, Start};
 pub use extract::{BODY_BYTES_MAX, Json, Path, Query, small};
-pub use hosts::HostItem;
-pub use page::{LIMIT_MAX, Page, is_wrong_cursor};
-pub use problem::{Answer, Problem};
-pub use queue::{Moved, QueueItem};
-pub use reports::{
-    ContractBy, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, OverdueItem,
-    ROWS_MAX as REPORT_ROWS_MAX, TimeStep, Timeline, since as report_since,
-};
-pub use state::App;
-pub use status::LatestItem;
-pub use things::{Deleted, Kind, ManySeeds, NewSeed, SeedsAdded, Switched, render, settings_of};
-pub use why::{WhyHost, WhyItem};
+
+use app::{App, Problem};
 
 /// Every route with its description.
 pub fn routes() -> OpenApiRouter<App> {
@@ -85,10 +68,10 @@ pub fn router(routes: OpenApiRouter) -> Router {
 
 async fn nowhere(uri: Uri) -> impl IntoResponse {
     let problem = Problem::new(StatusCode::NOT_FOUND, "there is nothing at this path").instance(uri.path());
-    problem.hint("/api/openapi.json lists what there is")
+    Failure(problem.hint("/api/openapi.json lists what there is"))
 }
 
 async fn not_so(uri: Uri) -> impl IntoResponse {
     let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this path does not take this method");
-    problem.instance(uri.path())
+    Failure(problem.instance(uri.path()))
 }

@@ -1,39 +1,32 @@
 //! Figures: now, as a stream, over the last hours, and for Prometheus.
 
-use std::collections::BTreeMap;
-use std::convert::Infallible;
-use std::fmt::Write;
-use std::time::Duration;
-
+use crate::api::extract::Query;
+use crate::failure::Answer;
+use app::live::{Event, Sample};
+use app::reports::kind_word;
+use app::status::{Asked, LatestItem, Status};
+use app::{App, Problem};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use frontier::is_content;
 use frontier::ports::Clock;
-use frontier::schema::{Latest, UrlCounts};
-use policy::time::Time;
-use serde::{Deserialize, Serialize};
+use frontier::schema::UrlCounts;
+use harvest::clock::SystemClock;
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-use super::control::{PauseItem, paused};
-use super::reports::kind_word;
-use super::{Answer, App, Problem, Query};
-use crate::{Event, Sample};
-use harvest::clock::SystemClock;
-use harvest::wire::archive::Health;
 
 /// Streams at the same time.
 const LISTENERS_MAX: usize = 1000;
 /// So that proxies do not take a quiet stream for a dead one.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Harvests told by name.
-const LATEST_MAX: usize = 32;
 /// Events a stream may be behind before it misses some.
 const EVENTS_AHEAD: usize = 16;
 
@@ -46,92 +39,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(metrics))
 }
 
-/// What the harvest is doing.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-struct Status {
-    version: &'static str,
-    /// `harvesting`, `paused` or `stopping`.
-    state: &'static str,
-    #[schema(format = DateTime)]
-    started: String,
-    uptime_s: u64,
-    figures: Sample,
-    /// Answers by status, of all time.
-    statuses: BTreeMap<String, u64>,
-    /// Harvests without an answer by reason, of all time.
-    errors: BTreeMap<&'static str, u64>,
-    /// URLs by state, by collection.
-    collections: BTreeMap<String, CollectionCounts>,
-    /// What is left alone.
-    paused: Vec<PauseItem>,
-    archive: ArchiveStatus,
-}
-
-/// How the archive is, as far as it was looked at when the harvest began.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-struct ArchiveStatus {
-    /// `sound`, `degraded` or `failed`.
-    state: &'static str,
-    /// What is wrong, in a sentence.
-    problem: Option<String>,
-    /// Files that are missing or cut off, and the captures in them.
-    files_missing: u64,
-    captures_missing: u64,
-}
-
-impl ArchiveStatus {
-    fn of(health: &Health) -> ArchiveStatus {
-        let (files_missing, captures_missing) = health.missing();
-        let (state, problem) = match (health.failure(), health.complaint()) {
-            (Some(failure), _) => ("failed", Some(failure)),
-            (None, Some(complaint)) => ("degraded", Some(complaint)),
-            (None, None) => ("sound", None),
-        };
-        ArchiveStatus { state, problem, files_missing, captures_missing }
-    }
-}
-
-/// URLs of a collection, and its captures.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-struct CollectionCounts {
-    /// Also those in flight.
-    queued: i64,
-    never_harvested: i64,
-    done: i64,
-    blacklisted: i64,
-    captures: i64,
-}
-
-impl From<UrlCounts> for CollectionCounts {
-    fn from(counts: UrlCounts) -> CollectionCounts {
-        let UrlCounts { queued, unharvested, done, blacklisted, captures } = counts;
-        CollectionCounts { queued, never_harvested: unharvested, done, blacklisted, captures }
-    }
-}
-
 /// Get the figures of now
 #[utoipa::path(get, path = "/api/v1/status", tag = "server", responses((status = 200, body = Status)))]
 async fn status(State(app): State<App>) -> Answer<axum::Json<Status>> {
-    let traffic = app.frontier.totals().await?.traffic;
-    let paused = paused(&app).await?;
-    let everything = paused.iter().any(|item| matches!(item.target, super::control::Pausable::Everything {}));
-    let state = match (app.live.is_stopping(), everything) {
-        (true, _) => "stopping",
-        (false, true) => "paused",
-        (false, false) => "harvesting",
-    };
-    Ok(axum::Json(Status {
-        version: env!("CARGO_PKG_VERSION"),
-        state,
-        started: app.live.began.to_string(),
-        uptime_s: SystemClock.now().since(app.live.began).0 / 1000,
-        figures: app.live.now(),
-        statuses: traffic.statuses.iter().map(|(status, count)| (status.to_string(), *count)).collect(),
-        errors: traffic.errors.iter().map(|(kind, count)| (kind_word(*kind), *count)).collect(),
-        collections: app.frontier.url_counts().await?.into_iter().map(|(c, n)| (c, n.into())).collect(),
-        paused,
-        archive: ArchiveStatus::of(&app.live.archive),
-    }))
+    Ok(axum::Json(app::status::status(&app).await?))
 }
 
 /// Follow the harvest: server-sent events
@@ -146,7 +57,7 @@ async fn status(State(app): State<App>) -> Answer<axum::Json<Status>> {
 )]
 async fn events(State(app): State<App>) -> Answer<Response> {
     if app.live.listeners() >= LISTENERS_MAX {
-        return Err(Problem::unavailable("too many listen already"));
+        return Err(Problem::unavailable("too many listen already").into());
     }
     let (mut events, mut over) = app.live.listen();
     let first = serde_json::to_string(&app.live.now()).unwrap_or_default();
@@ -172,47 +83,10 @@ async fn events(State(app): State<App>) -> Answer<Response> {
     Ok(stream.into_response())
 }
 
-/// How finely.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-enum Step {
-    /// The last quarter of an hour, second by second
-    Second,
-    /// The last day, minute by minute
-    #[default]
-    Minute,
-}
-
-#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct Asked {
-    /// How finely, and so how far back.
-    #[serde(default)]
-    #[param(inline)]
-    step: Step,
-}
-
 /// Get the figures of the last hours, the oldest first
 #[utoipa::path(get, path = "/api/v1/history", tag = "server", params(Asked), responses((status = 200, body = Vec<Sample>)))]
 async fn history(State(app): State<App>, Query(asked): Query<Asked>) -> axum::Json<Vec<Sample>> {
-    axum::Json(match asked.step {
-        Step::Second => app.live.by_second(),
-        Step::Minute => app.live.by_minute(),
-    })
-}
-
-/// One of the last harvests.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct LatestItem {
-    #[schema(format = DateTime)]
-    pub time: String,
-    pub collection: String,
-    pub url: String,
-    pub status: Option<u16>,
-    /// Why there was no answer.
-    pub error: Option<String>,
-    pub bytes: u64,
+    axum::Json(app::status::history(&app, &asked))
 }
 
 /// Get the last harvests, the latest first
@@ -220,16 +94,7 @@ pub struct LatestItem {
 /// A few dozen are kept, also over a restart.
 #[utoipa::path(get, path = "/api/v1/latest", tag = "server", responses((status = 200, body = Vec<LatestItem>)))]
 async fn latest(State(app): State<App>) -> Answer<axum::Json<Vec<LatestItem>>> {
-    let rows = app.frontier.latest(LATEST_MAX).await?;
-    let item = |(time, row): (Time, Latest)| LatestItem {
-        time: time.to_string(),
-        collection: row.collection,
-        url: row.url,
-        status: row.status,
-        error: row.error.map(|kind| kind_word(kind).to_owned()),
-        bytes: row.bytes,
-    };
-    Ok(axum::Json(rows.into_iter().map(item).collect()))
+    Ok(axum::Json(app::status::latest(&app).await?))
 }
 
 /// The figures for Prometheus

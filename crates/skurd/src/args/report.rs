@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use app::reports::{ContractBy, DomainsBy, TimeStep};
 use clap::Subcommand;
 use policy::time::Span;
-use server::api::{ContractBy, DomainsBy, TimeStep};
 
 use super::value::{self, DataDir};
 

@@ -8,8 +8,9 @@ use axum::http::Method;
 use serde_json::json;
 
 use crate::output::{Column, Table, left, right};
+use app::config::{Applied, AppliedKind};
 use harvest::session::stdout;
-use server::api::{Applied, AppliedKind, Ask, Question};
+use server::api::{Ask, Question};
 
 const COLUMNS: [Column; 5] =
     [left("kind"), right("added"), right("changed"), right("unchanged"), right("deleted")];

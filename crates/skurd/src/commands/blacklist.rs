@@ -8,9 +8,10 @@ use super::listing::Listing;
 use super::queue::each;
 use crate::args::{BlacklistArgs, BlacklistCommand, BlacklistList};
 use crate::output::{Column, left};
+use app::blacklist::{Added, BlacklistItem, Lifted};
 use declare::print_duration;
 use harvest::session::note;
-use server::api::{Added, Ask, BlacklistItem, Lifted, Question};
+use server::api::{Ask, Question};
 
 const COLUMNS: [Column; 5] = [left("since"), left("until"), left("reason"), left("collection"), left("url")];
 

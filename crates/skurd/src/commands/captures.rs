@@ -7,8 +7,9 @@ use anyhow::Result;
 use super::listing::Listing;
 use crate::args::CapturesArgs;
 use crate::output::{Column, left, number_or_dash, right, text_or_dash};
+use app::captures::CaptureItem;
 use harvest::session::stdout;
-use server::api::{Ask, CaptureItem};
+use server::api::Ask;
 
 const COLUMNS: [Column; 7] = [
     left("time"),

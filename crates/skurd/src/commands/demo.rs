@@ -13,12 +13,13 @@ use tokio::runtime::Builder;
 use super::serve::{self, tell};
 use crate::args::{DemoArgs, USUAL_LISTEN};
 use crate::run::{self, summarise};
+use app::App;
+use app::Live;
 use declare::hint::{hinted, misused};
 use harvest::session::{note, stdout};
 use harvest::{Harvest, Until, Wanted};
 use net::warc::Compression;
-use server::api::App;
-use server::{Guard, Live, Server};
+use server::{Guard, Server};
 use testkit::{self, Demo, Request};
 
 /// Says that a directory is a demo's and may be thrown away.

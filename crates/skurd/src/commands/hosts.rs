@@ -6,8 +6,9 @@ use policy::time::Span;
 use super::listing::Listing;
 use crate::args::HostsArgs;
 use crate::output::{Column, left, right, text_or_dash};
+use app::hosts::HostItem;
 use harvest::session::note;
-use server::api::{Ask, HostItem};
+use server::api::Ask;
 
 const COLUMNS: [Column; 8] = [
     left("host"),

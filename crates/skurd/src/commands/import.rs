@@ -8,9 +8,10 @@ use axum::http::Method;
 use serde_json::json;
 
 use crate::args::ImportArgs;
+use app::things::{ManySeeds, NewSeed, SeedsAdded};
 use declare::import::{IMPORT_BYTES_MAX, Imported, ImportedSeed, to_json_lines, to_yaml};
 use harvest::session::stdout;
-use server::api::{Ask, BODY_BYTES_MAX, ManySeeds, NewSeed, Question, SeedsAdded};
+use server::api::{Ask, BODY_BYTES_MAX, Question};
 
 /// Reads a list with one of the readers and prints or declares its seeds; what was skipped goes to standard error.
 pub(crate) fn run(args: &ImportArgs, read: impl Fn(&[u8]) -> Result<Imported>) -> Result<()> {

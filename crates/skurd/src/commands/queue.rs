@@ -9,9 +9,10 @@ use serde_json::json;
 use super::listing::Listing;
 use crate::args::{QueueArgs, QueueCommand, StateArg, UrlArgs};
 use crate::output::{Column, left, number_or_dash, right, text_or_dash};
+use app::queue::{Moved, QueueItem};
 use declare::print_duration;
 use harvest::session::{note, stdout};
-use server::api::{Ask, Moved, Question, QueueItem};
+use server::api::{Ask, Question};
 
 const COLUMNS: [Column; 9] = [
     left("state"),

@@ -10,12 +10,13 @@ use serde_json::value::RawValue;
 use super::listing::Printer;
 use crate::args::{DataDir, PrintArgs, ReportArgs, ReportCommand};
 use crate::output::Column;
+use app::reports::ContractBy;
+use app::reports::{ContractItem, DomainItem, ErrorItem, FeasibilityItem, OverdueItem};
+use app::reports::{DomainsBy, TimeStep};
 use declare::print_duration;
 use declare::text::{bytes_text, percent_text, rate_text};
 use harvest::session::note;
-use server::api::ContractBy;
-use server::api::{Ask, ContractItem, DomainItem, ErrorItem, FeasibilityItem, OverdueItem, Question};
-use server::api::{DomainsBy, TimeStep};
+use server::api::{Ask, Question};
 
 mod columns;
 
@@ -63,8 +64,7 @@ impl<'a> Asked<'a> {
     }
 
     fn rows(&self) -> Result<Rows> {
-        let limit =
-            self.args.limit.unwrap_or(server::api::REPORT_ROWS_MAX).clamp(1, server::api::REPORT_ROWS_MAX);
+        let limit = self.args.limit.unwrap_or(app::reports::ROWS_MAX).clamp(1, app::reports::ROWS_MAX);
         let mut query = self.query.clone();
         query.push(("limit", limit.to_string()));
         let mut rows: Rows = self.ask.ask(&Question::get(self.path, query))?;

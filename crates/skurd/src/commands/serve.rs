@@ -13,12 +13,13 @@ use crate::args::ServeArgs;
 use crate::commands::config::warn;
 use crate::commands::crawl::adjust;
 use crate::run::{self, summarise};
+use app::App;
+use app::Live;
 use declare::hint::misused;
 use declare::{self, Declared, counted};
 use harvest::session::note;
 use harvest::{Harvest, Until};
-use server::api::App;
-use server::{Guard, Live, Server};
+use server::{Guard, Server};
 
 const TOKEN_VARIABLE: &str = "SKURD_TOKEN";
 const TOKEN_FILE_BYTES_MAX: u64 = 4096;

@@ -6,9 +6,10 @@ use anyhow::Result;
 use axum::http::Method;
 
 use crate::args::StartArgs;
+use app::control::{Run, Start};
 use declare::counted;
 use harvest::session::stdout;
-use server::api::{Ask, Question, Run, Start};
+use server::api::{Ask, Question};
 
 pub(crate) fn run(args: &StartArgs) -> Result<()> {
     let ask = Ask::open(&args.data.dir)?;

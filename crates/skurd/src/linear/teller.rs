@@ -12,11 +12,11 @@ use tokio::sync::watch;
 
 use super::events;
 use super::outputs::Outputs;
+use app::event::harvest_json;
 use harvest::clock::SystemClock;
 use harvest::figures::Figures;
 use harvest::walk::map::{self, Map};
 use harvest::walk::words;
-use server::event::harvest_json;
 
 /// How often the map moves, and how often a line is written where none can.
 const TERMINAL_EVERY: Span = Span(250);

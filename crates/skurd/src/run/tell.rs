@@ -9,10 +9,10 @@ use parking_lot::Mutex;
 use policy::time::{Span, Time};
 use serde_json::{Value, json};
 
+use app::event::harvest_json;
 use declare::text::{bytes_text, percent_text, rate_text, time_json};
 use harvest::clock::SystemClock;
 use harvest::figures::{Counts, Figures, Standing};
-use server::event::harvest_json;
 
 /// How often the line moves, and how often one is written where none can move.
 const TERMINAL_EVERY: Span = Span(250);

@@ -1,7 +1,6 @@
 //! Bytes of a file on their way to somebody, a few pieces ahead and no more.
 
-use std::io::{Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::io::Read;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -9,8 +8,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::open_file;
-use crate::api::problem::{Answer, Problem};
+use app::{Answer, Problem};
 
 /// Downloads at the same time: each has a thread.
 const AT_ONCE: usize = 4;
@@ -20,17 +18,6 @@ const PIECES_AHEAD: usize = 4;
 const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 
 static TURNS: Semaphore = Semaphore::const_new(AT_ONCE);
-
-/// Part of a file, as it is.
-pub(super) async fn slice(path: PathBuf, offset: u64, length: u64) -> Answer<Body> {
-    stream(move || {
-        let mut file = open_file(&path)?;
-        file.seek(SeekFrom::Start(offset)).map_err(|error| Problem::internal(&error))?;
-        Ok(((), file.take(length)))
-    })
-    .await
-    .map(|((), body)| body)
-}
 
 /// What `open` opens, read on a thread of its own. Also gives what `open` found out.
 pub(super) async fn stream<T, R>(open: impl FnOnce() -> Answer<(T, R)> + Send + 'static) -> Answer<(T, Body)>

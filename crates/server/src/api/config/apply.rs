@@ -1,55 +1,16 @@
 //! Applying a config: what it says becomes what is declared, change by change.
 
-use std::collections::{HashMap, HashSet};
-
+use crate::api::extract::{LargeText, Query};
+use crate::failure::Answer;
+use app::App;
+use app::config::apply::{Applied, How};
 use axum::extract::State;
-use policy::catalog::{Catalog, Change};
-use policy::model::Politeness;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-use crate::api::extract::LargeText;
-use crate::api::problem::FieldProblem;
-use crate::api::things::masked;
-use crate::api::{Answer, App, Kind, Problem, Query};
-use declare::secret::restore;
-use declare::{self, ConfigError, Declared, counted};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(apply_config))
 }
-
-#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct How {
-    /// Delete what the config does not have.
-    #[serde(default)]
-    prune: bool,
-}
-
-/// What came of a config.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Applied {
-    /// False: everything was so already.
-    pub changed: bool,
-    pub kinds: Vec<AppliedKind>,
-}
-
-/// What became of the things of one kind.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct AppliedKind {
-    /// `settings`, `collection`, `profile`, `host group`, `host`, `seed` or `walk`.
-    pub kind: String,
-    pub added: u64,
-    pub changed: u64,
-    pub unchanged: u64,
-    pub deleted: u64,
-}
-
-const KINDS: [&str; 7] = ["settings", "collection", "profile", "host group", "host", "seed", "walk"];
 
 /// Declare everything a config says, in effect at once
 ///
@@ -69,129 +30,8 @@ const KINDS: [&str; 7] = ["settings", "collection", "profile", "host group", "ho
 )]
 async fn apply_config(
     State(app): State<App>,
-    Query(How { prune }): Query<How>,
+    Query(how): Query<How>,
     text: LargeText,
 ) -> Answer<axum::Json<Applied>> {
-    let applied = app.heavy(async move |app| {
-        let mut declared = declare::parse("config", &text.bytes).map_err(|error| wrong(&error))?;
-        drop(text);
-        let _turn = app.edits.lock().await;
-        let differences = app.look(|catalog| -> Answer<_> {
-            for collection in &mut declared.collections {
-                restore(collection, catalog).map_err(|lost| masked(&lost))?;
-            }
-            Ok(differences(catalog, declared, prune))
-        });
-        let (changes, kinds) = differences.await??;
-        app.frontier.declare(&changes).await?;
-        Ok(Applied { changed: !changes.is_empty(), kinds })
-    });
-    Ok(axum::Json(applied.await?))
-}
-
-/// The sentences of `config check`, each with its place.
-fn wrong(error: &ConfigError) -> Problem {
-    let number = counted(error.problems.len() + error.more, "problem");
-    let told = error.problems.iter().map(|found| FieldProblem {
-        pointer: String::new(),
-        detail: format!("line {}, column {}: {}", found.at.line, found.at.column, found.what),
-        hint: Some(found.hint.clone()),
-    });
-    Problem { errors: told.collect(), ..Problem::invalid(format!("the config has {number}")) }
-}
-
-/// The changes that make of the catalog what the config says, and how many there are of each kind.
-fn differences(catalog: &Catalog, declared: Declared, prune: bool) -> (Vec<Change>, Vec<AppliedKind>) {
-    let none = |kind: &&str| AppliedKind {
-        kind: (*kind).to_owned(),
-        added: 0,
-        changed: 0,
-        unchanged: 0,
-        deleted: 0,
-    };
-    let mut counts: Vec<AppliedKind> = KINDS.iter().map(none).collect();
-    let deletions = if prune { deletions(catalog, &declared) } else { Vec::new() };
-    for deletion in &deletions {
-        counts[kind_of(deletion)].deleted += 1;
-    }
-    let hosts: HashMap<&str, &Politeness> = catalog.host_overrides().collect();
-    let mut changes = Vec::new();
-    for change in declared.into_changes() {
-        let count = &mut counts[kind_of(&change)];
-        match compare(catalog, &hosts, &change) {
-            Found::Same => {
-                count.unchanged += 1;
-                continue;
-            }
-            Found::Other => count.changed += 1,
-            Found::Nothing => count.added += 1,
-        }
-        changes.push(change);
-    }
-    changes.extend(deletions);
-    (changes, counts)
-}
-
-enum Found {
-    Nothing,
-    Other,
-    Same,
-}
-
-impl Found {
-    fn of<T: PartialEq>(found: Option<&T>, wanted: &T) -> Found {
-        match found {
-            None => Found::Nothing,
-            Some(found) if found == wanted => Found::Same,
-            Some(_) => Found::Other,
-        }
-    }
-}
-
-fn compare(catalog: &Catalog, hosts: &HashMap<&str, &Politeness>, change: &Change) -> Found {
-    match change {
-        Change::PutSettings(settings) => Found::of(Some(catalog.settings()), settings),
-        Change::PutCollection(collection) => Found::of(catalog.collection(&collection.name), collection),
-        Change::PutProfile(profile) => Found::of(catalog.profile(&profile.name), profile),
-        Change::PutSeed(seed) => Found::of(catalog.seed(&seed.name).map(|entry| &entry.seed), seed),
-        Change::PutGroup(group) => Found::of(catalog.group(&group.name), group),
-        Change::PutHostPoliteness { host, politeness } => {
-            Found::of(hosts.get(host.as_str()).copied(), politeness)
-        }
-        Change::PutWalk(walk) => Found::of(catalog.walk(&walk.name), walk),
-        _ => Found::Other,
-    }
-}
-
-/// What is declared and not in the file: first what refers, then what is referred to.
-fn deletions(catalog: &Catalog, declared: &Declared) -> Vec<Change> {
-    let mut deletions = Vec::new();
-    let kept: HashSet<&str> = declared.walks.iter().map(|walk| walk.name.as_str()).collect();
-    let walks = catalog.walks().filter(|walk| !kept.contains(walk.name.as_str()));
-    deletions.extend(walks.map(|walk| Change::DeleteWalk(walk.name.clone())));
-    let mut gone = |kind: Kind, kept: Vec<&str>| {
-        let kept: HashSet<&str> = kept.into_iter().collect();
-        let names = kind.names(catalog).into_iter().filter(|name| !kept.contains(name));
-        deletions.extend(names.map(|name| kind.deletion(name)));
-    };
-    gone(Kind::Seed, declared.seeds.iter().map(|seed| seed.name.as_str()).collect());
-    gone(Kind::Profile, declared.profiles.iter().map(|profile| profile.name.as_str()).collect());
-    gone(Kind::Collection, declared.collections.iter().map(|found| found.name.as_str()).collect());
-    gone(Kind::Group, declared.groups.iter().map(|group| group.name.as_str()).collect());
-    let kept: HashSet<&str> = declared.hosts.iter().map(|(host, _)| host.as_str()).collect();
-    let hosts = catalog.host_overrides().map(|(host, _)| host).filter(|host| !kept.contains(host));
-    deletions.extend(hosts.map(|host| Change::DeleteHostPoliteness(host.to_owned())));
-    deletions
-}
-
-fn kind_of(change: &Change) -> usize {
-    match change {
-        Change::PutSettings(_) => 0,
-        Change::PutCollection(_) | Change::DeleteCollection(_) => 1,
-        Change::PutProfile(_) | Change::DeleteProfile(_) => 2,
-        Change::PutGroup(_) | Change::DeleteGroup(_) => 3,
-        Change::PutHostPoliteness { .. } | Change::DeleteHostPoliteness(_) => 4,
-        Change::PutSeed(_) | Change::DeleteSeed(_) => 5,
-        Change::PutWalk(_) | Change::DeleteWalk(_) => 6,
-    }
+    Ok(axum::Json(app::config::apply_config(&app, how, text).await?))
 }

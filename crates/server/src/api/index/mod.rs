@@ -3,25 +3,17 @@
 //! A question is for one index: that of the collection that is named, the only one there is, or with `all` the one across all
 //! collections ([`choose`]). Lists go on by the index's own cursors: a page costs the same wherever it is.
 
-mod choose;
-mod item;
-pub mod links;
-mod name;
-pub mod ranks;
-
+use crate::api::extract::Query;
+use crate::failure::Answer;
+use app::index::{IndexItem, One};
+use app::{App, Page, Paging};
 use axum::extract::State;
-use index::{Index, Listing};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::page::{self, Page, Paging};
-use super::{Answer, App, Problem, Query};
+pub(super) mod links;
 
-pub use choose::{ACROSS, Which, choose, no_index};
-pub use item::{IndexDomain, IndexInlink, IndexOutlink, IndexPage, PageFacts};
-pub use name::{domain_text, reversed, uri_of};
+pub(super) mod ranks;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -31,52 +23,13 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(links::routes())
 }
 
-/// Notes that are counted of each queue where it only matters whether there are few or many.
-const WAITING_COUNTED_MAX: usize = 1000;
-
-/// What an index holds.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct IndexItem {
-    /// None: the one across all collections.
-    pub collection: Option<String>,
-    /// Known: loaded or linked to.
-    pub uris: u64,
-    pub loaded: u64,
-    pub links: u64,
-    pub domains: u64,
-    /// Changes that are not worked in yet; of many, not all are counted.
-    pub waiting: u64,
-}
-
 /// List the indexes in the order of their collections, and what each holds
 #[utoipa::path(get, path = "/api/v1/indexes", tag = "index", params(Paging), responses((status = 200, body = Page<IndexItem>)))]
 async fn list_indexes(
     State(app): State<App>,
     Query(paging): Query<Paging>,
 ) -> Answer<axum::Json<Page<IndexItem>>> {
-    let limit = page::limit(paging.limit)?;
-    let after = paging.cursor.as_deref().map(page::cursor_name).transpose()?;
-    let mut names = Index::names(app.frontier.store()).await?;
-    names.retain(|name| after.as_ref().is_none_or(|after| name > after));
-    let more = names.len() > limit;
-    names.truncate(limit);
-    let next = names.last().filter(|_| more).map(|last| page::name_cursor(last));
-    let mut items = Vec::with_capacity(names.len());
-    for name in names {
-        items.push(stats(&app.frontier.index(&name).await?).await?);
-    }
-    Ok(axum::Json(Page { items, next }))
-}
-
-#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct One {
-    /// The index of this collection; not needed if there is only one.
-    collection: Option<String>,
-    /// The index across all collections.
-    #[serde(default)]
-    all: bool,
+    Ok(axum::Json(app::index::list_indexes(&app, paging).await?))
 }
 
 /// Get what an index holds, and what waits to be worked in
@@ -88,38 +41,5 @@ struct One {
     responses((status = 200, body = IndexItem), (status = 404, description = "There is no such index")),
 )]
 async fn get_index(State(app): State<App>, Query(asked): Query<One>) -> Answer<axum::Json<IndexItem>> {
-    let index = open(&app, asked.collection.as_deref(), asked.all).await?;
-    Ok(axum::Json(stats(&index).await?))
-}
-
-/// The index that is meant.
-async fn open(app: &App, collection: Option<&str>, all: bool) -> Answer<Index> {
-    let name = choose(app.frontier.store(), &Which { collection, all }).await?;
-    Ok(app.frontier.index(&name).await?)
-}
-
-pub async fn stats(index: &Index) -> Answer<IndexItem> {
-    let totals = index.totals().await?;
-    Ok(IndexItem {
-        collection: (index.name() != ACROSS).then(|| index.name().to_owned()),
-        uris: totals.uris,
-        loaded: totals.loaded,
-        links: totals.links,
-        domains: totals.domains,
-        waiting: index.waiting(WAITING_COUNTED_MAX).await?,
-    })
-}
-
-fn page_of<T, U: From<T>>(listing: Listing<T>) -> axum::Json<Page<U>> {
-    axum::Json(Page { items: listing.items.into_iter().map(U::from).collect(), next: listing.next })
-}
-
-impl From<index::Error> for Problem {
-    fn from(error: index::Error) -> Problem {
-        match error {
-            index::Error::Store(error) => error.into(),
-            index::Error::BadCursor => page::wrong_cursor(),
-            error => Problem::internal(&error),
-        }
-    }
+    Ok(axum::Json(app::index::get_index(&app, asked).await?))
 }

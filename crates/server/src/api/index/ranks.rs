@@ -1,17 +1,13 @@
 //! Lists by rank: pages, domains, the pages of a domain, and what was never captured (X8, X9, X15).
 
+use crate::api::extract::{Path, Query};
+use crate::failure::Answer;
+use app::index::ranks::{List, Top};
+use app::index::{IndexDomain, IndexPage, One};
+use app::{App, Page};
 use axum::extract::State;
-use axum::http::StatusCode;
-use index::Index;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-use super::{IndexDomain, IndexPage, One, domain_text, open, page_of, reversed};
-use crate::api::page::{self, Page};
-use crate::api::{Answer, App, Path, Problem, Query};
-use declare::excerpt;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -20,62 +16,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(get_domain))
         .routes(routes!(domain_pages))
         .routes(routes!(missing_pages))
-}
-
-/// By what pages are ranked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum By {
-    /// How many pages link to it
-    #[default]
-    Incount,
-    /// That, and one more if the page itself was loaded
-    Score,
-}
-
-impl From<By> for index::By {
-    fn from(by: By) -> index::By {
-        match by {
-            By::Incount => index::By::Incount,
-            By::Score => index::By::Score,
-        }
-    }
-}
-
-#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct Top {
-    /// By what pages are ranked.
-    #[serde(default)]
-    #[param(inline)]
-    by: By,
-    /// The index of this collection; not needed if there is only one.
-    collection: Option<String>,
-    /// The index across all collections.
-    #[serde(default)]
-    all: bool,
-    /// The `next` of the page before.
-    cursor: Option<String>,
-    /// How many items at most; 100 if not given.
-    #[param(minimum = 1, maximum = 1000)]
-    limit: Option<usize>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct List {
-    /// The index of this collection; not needed if there is only one.
-    collection: Option<String>,
-    /// The index across all collections.
-    #[serde(default)]
-    all: bool,
-    /// The `next` of the page before.
-    cursor: Option<String>,
-    /// How many items at most; 100 if not given.
-    #[param(minimum = 1, maximum = 1000)]
-    limit: Option<usize>,
 }
 
 /// List the pages that are linked to most
@@ -89,9 +29,7 @@ struct List {
     responses((status = 200, body = Page<IndexPage>), (status = 404, description = "There is no such index")),
 )]
 async fn top_pages(State(app): State<App>, Query(asked): Query<Top>) -> Answer<axum::Json<Page<IndexPage>>> {
-    let limit = page::limit(asked.limit)?;
-    let index = open(&app, asked.collection.as_deref(), asked.all).await?;
-    Ok(page_of(index.top(asked.by.into(), asked.cursor.as_deref(), limit).await?))
+    Ok(axum::Json(app::index::ranks::top_pages(&app, asked).await?))
 }
 
 /// List the domains with the most pages
@@ -106,9 +44,7 @@ async fn top_domains(
     State(app): State<App>,
     Query(asked): Query<List>,
 ) -> Answer<axum::Json<Page<IndexDomain>>> {
-    let limit = page::limit(asked.limit)?;
-    let index = open(&app, asked.collection.as_deref(), asked.all).await?;
-    Ok(page_of(index.top_domains(asked.cursor.as_deref(), limit).await?))
+    Ok(axum::Json(app::index::ranks::top_domains(&app, asked).await?))
 }
 
 /// Get a domain
@@ -124,8 +60,7 @@ async fn get_domain(
     Path(name): Path<String>,
     Query(asked): Query<One>,
 ) -> Answer<axum::Json<IndexDomain>> {
-    let index = open(&app, asked.collection.as_deref(), asked.all).await?;
-    Ok(axum::Json(known_domain(&index, &name).await?))
+    Ok(axum::Json(app::index::ranks::get_domain(&app, name, asked).await?))
 }
 
 /// List the pages of a domain, the highest score first
@@ -141,24 +76,7 @@ async fn domain_pages(
     Path(name): Path<String>,
     Query(asked): Query<List>,
 ) -> Answer<axum::Json<Page<IndexPage>>> {
-    let limit = page::limit(asked.limit)?;
-    let index = open(&app, asked.collection.as_deref(), asked.all).await?;
-    let domain = known_domain(&index, &name).await?;
-    Ok(page_of(index.domain_pages(&domain.uri, asked.cursor.as_deref(), limit).await?))
-}
-
-/// A domain of which something is known.
-pub async fn known_domain(index: &Index, name: &str) -> Answer<IndexDomain> {
-    let uri = reversed(name)?;
-    let domain = domain_text(&uri);
-    match index.domain(&uri).await? {
-        0 => {
-            let what = format!("nothing is known of the domain {}", excerpt(&domain));
-            let problem = Problem::new(StatusCode::NOT_FOUND, what);
-            Err(problem.hint("`skurd index top --domains` lists those there are"))
-        }
-        pagecount => Ok(IndexDomain { domain, uri, pagecount }),
-    }
+    Ok(axum::Json(app::index::ranks::domain_pages(&app, name, asked).await?))
 }
 
 /// List what is linked to most but was never captured
@@ -173,7 +91,5 @@ async fn missing_pages(
     State(app): State<App>,
     Query(asked): Query<List>,
 ) -> Answer<axum::Json<Page<IndexPage>>> {
-    let limit = page::limit(asked.limit)?;
-    let index = open(&app, asked.collection.as_deref(), asked.all).await?;
-    Ok(page_of(index.missing(asked.cursor.as_deref(), limit).await?))
+    Ok(axum::Json(app::index::ranks::missing_pages(&app, asked).await?))
 }

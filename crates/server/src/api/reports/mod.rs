@@ -1,34 +1,20 @@
 //! Reports (F31–F33): sums over the statistics, as rows and as drawings.
 
-mod contract;
-mod domains;
-mod errors;
-mod feasibility;
-mod timeline;
-
+use app::App;
+use app::reports::Drawn;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use policy::time::{Span, Time};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{Answer, App, Problem};
-use declare::given::duration;
+mod contract;
 
-pub use contract::OverdueItem;
-pub use domains::DomainItem;
-pub use domains::{DomainsBy, TimeStep};
-pub use errors::ErrorItem;
-pub(super) use errors::word as kind_word;
-pub use feasibility::FeasibilityItem;
-pub use plan::contract::{ContractBy, ContractItem};
-pub use timeline::Timeline;
+mod domains;
 
-/// The most rows of a report, and how many there are if nobody says. The rows of a report are summed in one go, and so they come in one.
-pub const ROWS_MAX: usize = 100_000;
-const ROWS_USUAL: usize = 1000;
+mod errors;
+
+mod feasibility;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -38,68 +24,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(feasibility::report))
 }
 
-/// Rows, or a drawing of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-enum Format {
-    #[default]
-    Json,
-    Svg,
-}
-
-/// Over which time.
-#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
-struct Asked {
-    /// How far back, like `1d`; `7d` if not given.
-    since: Option<String>,
-    /// How many rows at most; 1000 if not given.
-    #[param(minimum = 1, maximum = 100_000)]
-    limit: Option<usize>,
-    /// As rows, or drawn.
-    #[serde(default)]
-    #[param(inline)]
-    format: Format,
-}
-
-/// The rows of a report.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct Report<T> {
-    /// What the sums begin with.
-    #[schema(format = DateTime)]
-    pub since: String,
-    pub items: Vec<T>,
-    /// Rows beyond the limit.
-    pub more: usize,
-}
-
-impl<T> Report<T> {
-    fn new(since: Time, mut items: Vec<T>, limit: usize) -> Report<T> {
-        let more = items.len().saturating_sub(limit);
-        items.truncate(limit);
-        Report { since: since.to_string(), items, more }
+fn shown<T: Serialize>(report: Drawn<T>) -> Response {
+    match report {
+        Drawn::Svg(svg) => ([(header::CONTENT_TYPE, "image/svg+xml")], svg).into_response(),
+        Drawn::Rows(rows) => axum::Json(rows).into_response(),
     }
-}
-
-fn limit(given: Option<usize>) -> Answer<usize> {
-    match given.unwrap_or(ROWS_USUAL) {
-        limit if (1..=ROWS_MAX).contains(&limit) => Ok(limit),
-        _ => Err(Problem::bad_request("this limit is out of range").hint(format!("from 1 to {ROWS_MAX}"))),
-    }
-}
-
-/// The moment a report begins at.
-pub fn since(app: &App, given: Option<&str>) -> Answer<(Time, Time)> {
-    let span = given.map_or(Ok(Span::days(7)), duration).map_err(Problem::bad_request)?;
-    let now = app.frontier.now();
-    Ok((Time(now.0.saturating_sub(i64::try_from(span.0).unwrap_or(i64::MAX))), now))
-}
-
-fn drawing(svg: String) -> Response {
-    ([(header::CONTENT_TYPE, "image/svg+xml")], svg).into_response()
-}
-
-fn rows(report: &impl Serialize) -> Response {
-    axum::Json(report).into_response()
 }

@@ -1,17 +1,18 @@
 //! The routes of declared things: the same for each kind, but for its name and its schema.
 
+use super::{expected, many, settings, tagged};
+use crate::api::extract::{Json, Path, Query};
+use crate::failure::Answer;
+use app::things::{Deleted, Switched};
+use app::{App, Kind, Page, Paging};
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-use super::{Deleted, Kind, Switched, many, settings};
-use crate::api::page::{Page, Paging};
-use crate::api::{Answer, App, Json, Path, Query};
 
 pub(crate) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -55,7 +56,7 @@ macro_rules! routes_of {
                 responses((status = 200, body = ref($page))),
             )]
             async fn list(State(app): State<App>, Query(paging): Query<Paging>) -> Answer<axum::Json<Page<Value>>> {
-                crate::api::things::list(&app, $kind, &paging).await.map(axum::Json)
+                Ok(axum::Json(app::things::list(&app, $kind, &paging).await?))
             }
 
             /// Get one
@@ -71,7 +72,7 @@ macro_rules! routes_of {
                 ),
             )]
             async fn get(State(app): State<App>, Path(name): Path<String>) -> Answer<Response> {
-                crate::api::things::show(&app, $kind, &name).await
+                Ok(tagged(StatusCode::OK, &app::things::show(&app, $kind, &name).await?))
             }
 
             /// Add or replace one
@@ -100,7 +101,8 @@ macro_rules! routes_of {
                 headers: HeaderMap,
                 Json(body): Json<Value>,
             ) -> Answer<Response> {
-                crate::api::things::put(&app, $kind, &name, &headers, body).await
+                let (created, shown) = app::things::put(&app, $kind, &name, &expected(&headers), body).await?;
+                Ok(tagged(if created { StatusCode::CREATED } else { StatusCode::OK }, &shown))
             }
 
             /// Delete one
@@ -128,7 +130,7 @@ macro_rules! routes_of {
                 Query(Sweep { sweep }): Query<Sweep>,
                 headers: HeaderMap,
             ) -> Answer<axum::Json<Deleted>> {
-                crate::api::things::delete(&app, $kind, &name, &headers, sweep).await.map(axum::Json)
+                Ok(axum::Json(app::things::delete(&app, $kind, &name, &expected(&headers), sweep).await?))
             }
         }
     };
@@ -164,7 +166,7 @@ macro_rules! switches_of {
                 Path(name): Path<String>,
                 headers: HeaderMap,
             ) -> Answer<axum::Json<Switched>> {
-                crate::api::things::switch(&app, $kind, &name, &headers, true).await.map(axum::Json)
+                Ok(axum::Json(app::things::switch(&app, $kind, &name, &expected(&headers), true).await?))
             }
 
             /// Switch it off: everything it covers waits, nothing is lost
@@ -188,7 +190,7 @@ macro_rules! switches_of {
                 Path(name): Path<String>,
                 headers: HeaderMap,
             ) -> Answer<axum::Json<Switched>> {
-                crate::api::things::switch(&app, $kind, &name, &headers, false).await.map(axum::Json)
+                Ok(axum::Json(app::things::switch(&app, $kind, &name, &expected(&headers), false).await?))
             }
         }
     };

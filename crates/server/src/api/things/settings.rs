@@ -1,13 +1,13 @@
 //! The settings of the whole installation.
 
+use super::{expected, tagged};
+use crate::api::extract::Json;
+use crate::failure::Answer;
+use app::App;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use policy::catalog::Change;
 use serde_json::Value;
-
-use super::{etag, expect, read, render, tagged};
-use crate::api::{Answer, App, Json};
 
 /// Get the settings
 #[utoipa::path(
@@ -17,8 +17,7 @@ use crate::api::{Answer, App, Json};
     responses((status = 200, body = ref("#/components/schemas/Settings"), headers(("etag" = String)))),
 )]
 pub(super) async fn get_settings(State(app): State<App>) -> Answer<Response> {
-    let settings = app.look(|catalog| render::settings(catalog.settings())).await?;
-    Ok(tagged(StatusCode::OK, &settings, &etag(&settings)))
+    Ok(tagged(StatusCode::OK, &app::things::settings::get_settings(&app).await?))
 }
 
 /// Replace the settings
@@ -41,11 +40,6 @@ pub(super) async fn put_settings(
     headers: HeaderMap,
     Json(body): Json<Value>,
 ) -> Answer<Response> {
-    let _turn = app.edits.lock().await;
-    let now = app.look(|catalog| render::settings(catalog.settings())).await?;
-    expect(&headers, Some(&etag(&now)), || "the settings".to_owned())?;
-    let change = Change::PutSettings(Box::new(read::settings(&body)?));
-    app.frontier.declare(&[change]).await?;
-    let settings = app.look(|catalog| render::settings(catalog.settings())).await?;
-    Ok(tagged(StatusCode::OK, &settings, &etag(&settings)))
+    let settings = app::things::settings::put_settings(&app, &expected(&headers), &body).await?;
+    Ok(tagged(StatusCode::OK, &settings))
 }

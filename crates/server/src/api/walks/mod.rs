@@ -3,28 +3,14 @@
 //! A walk is shown as it stands in the store. What is known of its ids may be much, so it is read on a thread of its own, and told in a
 //! bounded number of ranges and cells.
 
-mod item;
-mod look;
-
+use crate::api::extract::{Json, Path, Query};
+use crate::failure::Answer;
+use app::things::Switched;
+use app::walks::{AnotherRun, Look, WalkDetail, WalkItem};
+use app::{App, Page, Paging};
 use axum::extract::State;
-use axum::http::StatusCode;
-use frontier::{WalkError, WalkSight};
-use policy::catalog::{Catalog, Change};
-use policy::model::DeclaredWalk;
-use policy::walk::Resume;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-use super::page::{self, Page, Paging};
-use super::things::Switched;
-use super::{Answer, App, Json, Path, Problem, Query};
-use declare::excerpt;
-use declare::hint::{hinted, unknown};
-
-pub use item::{WalkItem, WalkState, item};
-pub use look::{IdRange, Look, MoreRanges, RANGES_MAX, WalkDetail, detail};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -41,30 +27,7 @@ async fn list_walks(
     State(app): State<App>,
     Query(paging): Query<Paging>,
 ) -> Answer<axum::Json<Page<WalkItem>>> {
-    let limit = page::limit(paging.limit)?;
-    let after = paging.cursor.as_deref().map(page::cursor_name).transpose()?;
-    let mut names = app.look(|catalog| names_after(catalog, after.as_deref(), limit + 1)).await?;
-    let more = names.len() > limit;
-    names.truncate(limit);
-    let next = names.last().filter(|_| more).map(|last| page::name_cursor(last));
-    let items = app.heavy(async move |app| {
-        let mut items = Vec::with_capacity(names.len());
-        for name in &names {
-            match app.frontier.walk(name).await {
-                Ok(sight) => items.push(item(&app, &sight).await?),
-                // Deleted meanwhile.
-                Err(WalkError::Unknown(_)) => {}
-                Err(error) => return Err(refused(&app, name, error).await),
-            }
-        }
-        Ok(items)
-    });
-    Ok(axum::Json(Page { items: items.await?, next }))
-}
-
-fn names_after(catalog: &Catalog, after: Option<&str>, count: usize) -> Vec<String> {
-    let names = catalog.walks().map(|walk| walk.name.as_str());
-    names.filter(|name| after.is_none_or(|after| *name > after)).take(count).map(str::to_owned).collect()
+    Ok(axum::Json(app::walks::list_walks(&app, paging).await?))
 }
 
 /// Get a walk: where it stands, what is known of its ids, and a map of them
@@ -83,51 +46,7 @@ async fn get_walk(
     Path(name): Path<String>,
     Query(look): Query<Look>,
 ) -> Answer<axum::Json<WalkDetail>> {
-    look.check()?;
-    let shown = app.heavy(async move |app| {
-        let sight = sight(&app, &name).await?;
-        Ok(detail(item(&app, &sight).await?, &sight.walk, &look))
-    });
-    Ok(axum::Json(shown.await?))
-}
-
-/// A walk with all that is known of its ids.
-pub async fn sight(app: &App, name: &str) -> Answer<WalkSight> {
-    match app.frontier.walk(name).await {
-        Ok(sight) => Ok(sight),
-        Err(error) => Err(refused(app, name, error).await),
-    }
-}
-
-/// How another run goes about it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Strategy {
-    /// The remaining bound only
-    #[default]
-    Continue,
-    /// The holes only
-    Holes,
-    /// Both
-    Both,
-}
-
-impl From<Strategy> for Resume {
-    fn from(strategy: Strategy) -> Resume {
-        match strategy {
-            Strategy::Continue => Resume::Continue,
-            Strategy::Holes => Resume::Holes,
-            Strategy::Both => Resume::Both,
-        }
-    }
-}
-
-/// Another run of a walk.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct AnotherRun {
-    /// What it is to do; `continue` if not given.
-    pub strategy: Strategy,
+    Ok(axum::Json(app::walks::get_walk(&app, name, look).await?))
 }
 
 /// Begin another run of a walk that was interrupted or has ended
@@ -148,15 +67,9 @@ pub struct AnotherRun {
 async fn resume_walk(
     State(app): State<App>,
     Path(name): Path<String>,
-    Json(AnotherRun { strategy }): Json<AnotherRun>,
+    Json(another): Json<AnotherRun>,
 ) -> Answer<axum::Json<WalkItem>> {
-    let resumed = app.heavy(async move |app| {
-        if let Err(error) = app.frontier.resume_walk(&name, strategy.into()).await {
-            return Err(refused(&app, &name, error).await);
-        }
-        item(&app, &sight(&app, &name).await?).await
-    });
-    Ok(axum::Json(resumed.await?))
+    Ok(axum::Json(app::walks::resume_walk(&app, name, another).await?))
 }
 
 /// Switch a walk on again: it continues where it was
@@ -168,7 +81,7 @@ async fn resume_walk(
     responses((status = 200, body = Switched), (status = 404, description = "There is no such walk")),
 )]
 async fn enable_walk(State(app): State<App>, Path(name): Path<String>) -> Answer<axum::Json<Switched>> {
-    switch(&app, name, true).await.map(axum::Json)
+    Ok(axum::Json(app::walks::enable_walk(&app, name).await?))
 }
 
 /// Switch a walk off: what is in flight comes home, and nothing is lost
@@ -180,44 +93,5 @@ async fn enable_walk(State(app): State<App>, Path(name): Path<String>) -> Answer
     responses((status = 200, body = Switched), (status = 404, description = "There is no such walk")),
 )]
 async fn disable_walk(State(app): State<App>, Path(name): Path<String>) -> Answer<axum::Json<Switched>> {
-    switch(&app, name, false).await.map(axum::Json)
-}
-
-pub async fn switch(app: &App, name: String, active: bool) -> Answer<Switched> {
-    let _turn = app.edits.lock().await;
-    let walk = declared(app, &name).await?;
-    let changed = walk.active != active;
-    if changed {
-        app.frontier.declare(&[Change::PutWalk(Box::new(DeclaredWalk { active, ..walk }))]).await?;
-    }
-    Ok(Switched { name, active, changed })
-}
-
-/// A walk as it is declared.
-pub async fn declared(app: &App, name: &str) -> Answer<DeclaredWalk> {
-    app.look(|catalog| catalog.walk(name).cloned().ok_or_else(|| nowhere(catalog, name))).await?
-}
-
-fn nowhere(catalog: &Catalog, name: &str) -> Problem {
-    const BEGIN: &str = "`skurd linear TEMPLATE` begins one, and so does `walks` in a config";
-    let names: Vec<&str> = catalog.walks().map(|walk| walk.name.as_str()).collect();
-    Problem::not_found(&match names.is_empty() {
-        true => hinted(format!("there is no walk {}", excerpt(name)), BEGIN),
-        false => unknown("walk", name, names.into_iter()),
-    })
-}
-
-/// Why nothing can be said of a walk, or done to it.
-async fn refused(app: &App, name: &str, error: WalkError) -> Problem {
-    match error {
-        WalkError::Unknown(_) => match app.look(|catalog| nowhere(catalog, name)).await {
-            Ok(problem) | Err(problem) => problem,
-        },
-        WalkError::Busy(_) => {
-            let what = format!("ids of walk {} are being fetched", excerpt(name));
-            Problem::new(StatusCode::CONFLICT, what).hint("wait until it has ended, or pause it first")
-        }
-        WalkError::Store(error) => error.into(),
-        WalkError::Refused(refusal) => Problem::internal(&format!("walk {}: {refusal}", excerpt(name))),
-    }
+    Ok(axum::Json(app::walks::disable_walk(&app, name).await?))
 }

@@ -11,9 +11,11 @@ use serde_json::Value;
 
 use super::path;
 use crate::args::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
+use app::things::{render, settings_of};
+use app::{Kind, Problem};
 use declare::hint::hinted;
 use harvest::session::{parse_url, stdout};
-use server::api::{Ask, Kind, Problem, Question, render, settings_of};
+use server::api::{Ask, Question};
 
 pub(super) fn seed(args: SeedArgs) -> Result<()> {
     let ask = Ask::create(&args.data.dir)?;

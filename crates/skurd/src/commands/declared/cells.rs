@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use serde_json::Value;
 
-use server::api::{Ask, Kind};
+use app::Kind;
+use server::api::Ask;
 
 /// How many profiles each collection has.
 pub(super) fn profiles_by_collection(ask: &Ask) -> Result<BTreeMap<String, usize>> {

@@ -15,9 +15,11 @@ use crate::args::{
     SwitchedCommand,
 };
 use crate::output::{Column, left, right};
+use app::Kind;
+use app::things::{Deleted, Switched, render};
 use declare::counted;
 use harvest::session::{note, stdout};
-use server::api::{Ask, Deleted, Kind, Question, Switched, render, segment};
+use server::api::{Ask, Question, segment};
 
 pub(crate) fn seed(command: SeedCommand) -> Result<()> {
     match command {

@@ -12,10 +12,12 @@ use super::Asked;
 use super::text::{self, json_line};
 use crate::args::{DomainArgs, IndexBy, ListArgs, TopArgs};
 use crate::output::{Column, Table, left, right};
+use app::index::{IndexDomain, IndexPage};
+use app::page::{LIMIT_MAX, is_wrong_cursor};
+use app::{Page, Problem};
 use declare::hint::hinted;
 use harvest::session::{note, stdout};
-use server::api::index::{IndexDomain, IndexPage};
-use server::api::{LIMIT_MAX, Page, Problem, is_wrong_cursor, segment};
+use server::api::segment;
 
 /// Rows of a table if nobody says how many.
 const TABLE_ROWS: u64 = 50;

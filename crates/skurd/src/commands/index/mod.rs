@@ -22,8 +22,8 @@ use serde_json::Value;
 
 use crate::args::{IndexCommand, WhichArgs};
 use crate::output::{Column, Table, left, right};
+use app::index::{IndexItem, Which, choose, no_index};
 use harvest::session::{Session, note, stdout};
-use server::api::index::{IndexItem, Which, choose, no_index};
 use server::api::{Ask, Question};
 
 pub(crate) fn run(command: &IndexCommand) -> Result<()> {

@@ -11,8 +11,8 @@ use super::list::List;
 use super::text::{self, json_line};
 use crate::args::PageArgs;
 use crate::output::{Column, left, number_or_dash, text_or_dash};
+use app::index::{IndexInlink, IndexOutlink, PageFacts};
 use harvest::session::stdout;
-use server::api::index::{IndexInlink, IndexOutlink, PageFacts};
 
 const INLINK_COLUMNS: [Column; 4] = [left("first seen"), left("last seen"), left("from"), left("anchor")];
 const OUTLINK_COLUMNS: [Column; 2] = [left("to"), left("anchor")];

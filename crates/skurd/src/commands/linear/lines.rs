@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use server::api::walks::{IdRange, MoreRanges, RANGES_MAX, WalkDetail};
+use app::walks::{IdRange, MoreRanges, RANGES_MAX, WalkDetail};
 use server::api::{Ask, NOT_UNDERSTOOD, Question, segment};
 
 /// Stretches that found and missing are told for.

@@ -3,7 +3,7 @@
 use policy::time::Time;
 
 use super::{moment, when};
-use server::api::WhyHost;
+use app::why::WhyHost;
 
 pub(super) fn sentence(host: &WhyHost, now: Time) -> String {
     if host.idle {

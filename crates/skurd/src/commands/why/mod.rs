@@ -10,9 +10,10 @@ use policy::time::Time;
 use serde_json::value::RawValue;
 
 use crate::args::WhyArgs;
+use app::why::WhyItem;
 use harvest::clock::SystemClock;
 use harvest::session::stdout;
-use server::api::{Ask, Question, WhyItem};
+use server::api::{Ask, Question};
 
 pub(crate) fn run(args: &WhyArgs) -> Result<()> {
     let ask = Ask::open(&args.data.dir)?;

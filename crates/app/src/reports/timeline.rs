@@ -1,8 +1,7 @@
 //! Hours put together to as many slots as a drawing has room for.
 
-use policy::time::{Span, Time};
-
 use plan::plot::{Series, Shape, TimePlot};
+use policy::time::{Span, Time};
 
 /// Slots a drawing begins with at least, so that an hour of data does not fill it.
 const SLOTS_MIN: u64 = 12;
@@ -67,7 +66,7 @@ impl Timeline {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "drawn, not counted with")]
-pub(super) fn drawn(counts: &[u64]) -> Vec<Option<f64>> {
+pub(crate) fn drawn(counts: &[u64]) -> Vec<Option<f64>> {
     counts.iter().map(|count| Some(*count as f64)).collect()
 }
 

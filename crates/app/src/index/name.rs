@@ -1,10 +1,9 @@
 //! Pages and domains as people write them, and as the index spells them (X1).
 
-use index::{Skip, Uri};
-
-use crate::api::{Answer, Problem};
+use crate::{Answer, Problem};
 use declare::excerpt;
 use declare::text::is_harmful;
+use index::{Skip, Uri};
 
 /// A page as the index spells it.
 pub fn uri_of(url: &str) -> Answer<Uri> {

@@ -1,22 +1,20 @@
 //! A thing in a request, read by the very rules of the config file: it becomes the one entry of its section in a config that has, beside it,
 //! only the names it refers to. What is wrong is told with the place in the body.
 
-use std::collections::BTreeSet;
-
-use axum::http::StatusCode;
-use policy::catalog::{Catalog, Change};
-use policy::model::{Profile, Settings};
-use serde_json::{Value, json};
-
 use super::{Kind, render};
-use crate::api::problem::{Answer, FieldProblem, Problem};
+use crate::{Answer, FieldProblem, Problem};
 use declare::hint::unknown;
 use declare::secret::{Lost, restore};
 use declare::text::escaped;
 use declare::{self, ConfigError, excerpt};
+use http::StatusCode;
+use policy::catalog::{Catalog, Change};
+use policy::model::{Profile, Settings};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Makes the change that puts what the body says under this name.
-pub(super) fn thing(catalog: &Catalog, kind: Kind, name: &str, mut body: Value) -> Answer<Change> {
+pub(crate) fn thing(catalog: &Catalog, kind: Kind, name: &str, mut body: Value) -> Answer<Change> {
     let Value::Object(fields) = &mut body else {
         return Err(Problem::invalid("a JSON object is wanted"));
     };

@@ -4,8 +4,7 @@
 
 use std::fmt;
 
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -47,7 +46,7 @@ pub struct FieldProblem {
     pub hint: Option<String>,
 }
 
-/// How handlers answer.
+/// What a question comes to.
 pub type Answer<T> = std::result::Result<T, Problem>;
 
 impl Problem {
@@ -125,24 +124,6 @@ impl fmt::Display for Problem {
 }
 
 impl std::error::Error for Problem {}
-
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
-        let body = serde_json::to_vec(&self).unwrap_or_default();
-        let mut response = (self.status(), body).into_response();
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
-        if self.status() == StatusCode::SERVICE_UNAVAILABLE {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        }
-        if self.status() == StatusCode::UNAUTHORIZED {
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"skurd\""));
-        }
-        response
-    }
-}
-
-pub(super) const PROBLEM_JSON: &str = "application/problem+json";
 
 impl From<store::Error> for Problem {
     fn from(error: store::Error) -> Problem {

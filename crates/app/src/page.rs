@@ -3,19 +3,19 @@
 //! Where a question leaves many rows out, a page can be short, or even empty, and there is a next one all the same: a request reads a
 //! bounded number of rows. A cursor is nobody's to trust: the place it names must lie in the range that the question has anyway.
 
-use axum::http::StatusCode;
 use data_encoding::BASE64URL_NOPAD;
+use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use store::table::KeyRange;
 use utoipa::{IntoParams, ToSchema};
 
-use super::problem::{Answer, Problem};
+use crate::{Answer, Problem};
 
 /// The most rows of a page, and how many there are if nobody says.
 pub const LIMIT_MAX: usize = 1000;
 const LIMIT_USUAL: usize = 100;
 /// Rows a request looks at for one page.
-pub(super) const ROWS_READ_MAX: usize = 10_000;
+pub const ROWS_READ_MAX: usize = 10_000;
 
 /// A page of a list.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -29,7 +29,7 @@ pub struct Page<T> {
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Paging {
+pub struct Paging {
     /// The `next` of the page before.
     pub cursor: Option<String>,
     /// How many items at most; 100 if not given.
@@ -38,7 +38,7 @@ pub(super) struct Paging {
 }
 
 /// How many items are wanted.
-pub(super) fn limit(given: Option<usize>) -> Answer<usize> {
+pub fn limit(given: Option<usize>) -> Answer<usize> {
     match given.unwrap_or(LIMIT_USUAL) {
         limit if (1..=LIMIT_MAX).contains(&limit) => Ok(limit),
         _ => Err(Problem::bad_request("this limit is out of range").hint(format!("from 1 to {LIMIT_MAX}"))),
@@ -47,19 +47,19 @@ pub(super) fn limit(given: Option<usize>) -> Answer<usize> {
 
 /// A place in a list that comes from several ranges, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub struct Place {
     pub range: usize,
     pub key: Vec<u8>,
 }
 
 impl Place {
-    pub(super) fn to_cursor(&self) -> String {
+    pub fn to_cursor(&self) -> String {
         BASE64URL_NOPAD.encode(
             format!("{}:", self.range).bytes().chain(self.key.iter().copied()).collect::<Vec<_>>().as_slice(),
         )
     }
 
-    pub(super) fn of_cursor(cursor: &str) -> Answer<Place> {
+    pub fn of_cursor(cursor: &str) -> Answer<Place> {
         let read = || {
             let bytes = BASE64URL_NOPAD.decode(cursor.as_bytes()).ok()?;
             let colon = bytes.iter().position(|byte| *byte == b':')?;
@@ -70,7 +70,7 @@ impl Place {
     }
 
     /// What is left of the range this place is in; an empty key is its beginning.
-    pub(super) fn rest_of(&self, whole: &KeyRange) -> Answer<KeyRange> {
+    pub fn rest_of(&self, whole: &KeyRange) -> Answer<KeyRange> {
         match self.key.is_empty() {
             true => Ok(whole.clone()),
             false if whole.contains(&self.key) => {
@@ -82,11 +82,11 @@ impl Place {
 }
 
 /// A name as a cursor.
-pub(super) fn name_cursor(name: &str) -> String {
+pub fn name_cursor(name: &str) -> String {
     BASE64URL_NOPAD.encode(name.as_bytes())
 }
 
-pub(super) fn cursor_name(cursor: &str) -> Answer<String> {
+pub fn cursor_name(cursor: &str) -> Answer<String> {
     let bytes = BASE64URL_NOPAD.decode(cursor.as_bytes()).map_err(|_| wrong_cursor())?;
     String::from_utf8(bytes).map_err(|_| wrong_cursor())
 }
@@ -98,7 +98,7 @@ pub fn is_wrong_cursor(problem: &Problem) -> bool {
     *problem.detail == *WRONG_CURSOR
 }
 
-pub(super) fn wrong_cursor() -> Problem {
+pub fn wrong_cursor() -> Problem {
     Problem::new(StatusCode::BAD_REQUEST, WRONG_CURSOR)
         .hint("take `next` of the page before, and change nothing else")
 }

@@ -10,8 +10,7 @@ use policy::url::CrawlUrl;
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, Semaphore};
 
-use super::problem::{Answer, Problem};
-use crate::Live;
+use crate::{Answer, Live, Problem};
 use harvest::session::{self, parse_url};
 
 /// Requests that read the whole queue at the same time; the others wait for their turn.
@@ -60,8 +59,7 @@ impl App {
     /// A URL as the store spells it.
     pub async fn url(&self, text: &str) -> Answer<CrawlUrl> {
         let rules = self.look(|catalog| catalog.url_rules().clone()).await?;
-        parse_url(text, &rules)
-            .map_err(|error| Problem::from_error(axum::http::StatusCode::BAD_REQUEST, &error))
+        parse_url(text, &rules).map_err(|error| Problem::from_error(http::StatusCode::BAD_REQUEST, &error))
     }
 
     /// A collection that is declared, or has URLs left.

@@ -1,7 +1,8 @@
 //! Declared things as the config file writes them, in JSON or YAML, and as rows of a table.
 
-use std::io::{self, Write};
-
+use super::Kind;
+use declare::secret::{MASK, shown_header};
+use declare::{print_duration, print_size};
 use policy::catalog::Catalog;
 use policy::model::{
     BadCertificates, Collection, HostGroup, Limits, Politeness, Profile, RobotsPolicy, Seed, Settings,
@@ -9,10 +10,7 @@ use policy::model::{
 use policy::scope::{Pattern, Scope, Within};
 use policy::time::Span;
 use serde_json::{Map, Value, json};
-
-use super::Kind;
-use declare::secret::{MASK, shown_header};
-use declare::{print_duration, print_size};
+use std::io::{self, Write};
 
 /// What the config file would say of it, as it is shown: secrets are masked (I7). Null if it is not there.
 pub fn json(catalog: &Catalog, kind: Kind, name: &str) -> Value {
@@ -23,7 +21,7 @@ pub fn json(catalog: &Catalog, kind: Kind, name: &str) -> Value {
 }
 
 /// All of it, for nobody to see.
-pub(super) fn whole(catalog: &Catalog, kind: Kind, name: &str) -> Value {
+pub(crate) fn whole(catalog: &Catalog, kind: Kind, name: &str) -> Value {
     match kind {
         Kind::Seed => catalog.seed(name).map(|entry| seed(&entry.seed)),
         Kind::Profile => catalog.profile(name).map(profile),

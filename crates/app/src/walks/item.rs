@@ -1,13 +1,12 @@
 //! Where a walk stands, in a few fields.
 
+use crate::{Answer, App, Problem};
 use frontier::{Pause, WalkSight};
+use harvest::walk::Standing;
 use policy::url::{UrlRules, normalise};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
-
-use crate::api::{Answer, App, Problem};
-use harvest::walk::Standing;
 
 /// A walk.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

@@ -1,23 +1,24 @@
 //! What is known of the ids of a walk: ranges, and a map.
 
-use std::ops::RangeInclusive;
-
+use super::WalkItem;
+use crate::{Answer, Problem};
+use harvest::walk::WalkCell;
+use harvest::walk::map::{CELLS, Map, shown};
 use policy::walk::{Kind, Walk};
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ArrayBuilder, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use super::WalkItem;
-use crate::api::{Answer, Problem};
-use harvest::walk::WalkCell;
-use harvest::walk::map::{CELLS, Map, shown};
-
 /// The most ranges of each kind in an answer, and how many there are if nobody says.
 pub const RANGES_MAX: usize = 10_000;
+
 const RANGES_USUAL: usize = 1000;
+
 /// The same for cells.
 const CELLS_MAX: usize = 1000;
+
 const CELLS_USUAL: usize = 16;
 
 /// Which ids are looked at, and how finely.

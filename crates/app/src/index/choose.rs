@@ -1,11 +1,10 @@
 //! Which index a question is for (X13).
 
-use axum::http::StatusCode;
+use crate::{Answer, Problem};
+use declare::{excerpt, nearest};
+use http::StatusCode;
 use index::Index;
 use store::Store;
-
-use crate::api::{Answer, Problem};
-use declare::{excerpt, nearest};
 
 /// The name of the index across all collections; no collection can be called so.
 pub const ACROSS: &str = frontier::INDEX_ACROSS;

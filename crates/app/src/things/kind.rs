@@ -1,13 +1,11 @@
 //! What the kinds of declared things have in common, and in what they differ.
 
-use std::fmt;
-
 use anyhow::Result;
-use policy::catalog::{Catalog, Change};
-
 use declare::counted;
 use declare::hint::unknown;
 use harvest::session::parse_url;
+use policy::catalog::{Catalog, Change};
+use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

@@ -1,20 +1,19 @@
 //! Doing something to a URL in a collection, or in each that has it.
 
-use axum::http::StatusCode;
+use super::{Answer, App, Problem};
 use frontier::Frontier;
+use http::StatusCode;
 use policy::time::Time;
 use policy::url::CrawlUrl;
 
-use super::{Answer, App, Problem};
-
-pub(super) struct Which<'a> {
+pub(crate) struct Which<'a> {
     pub(super) url: &'a str,
     /// None: each that has URLs.
     pub(super) collection: Option<&'a str>,
 }
 
 /// What is done.
-pub(super) enum Act<'a> {
+pub(crate) enum Act<'a> {
     /// To another due time.
     Move {
         due: Time,
@@ -45,7 +44,7 @@ impl Act<'_> {
 }
 
 /// Does it in each collection; a URL to which it cannot be done in any is a conflict with what is there.
-pub(super) async fn each(app: &App, which: &Which<'_>, act: &Act<'_>) -> Answer<(String, Vec<String>)> {
+pub(crate) async fn each(app: &App, which: &Which<'_>, act: &Act<'_>) -> Answer<(String, Vec<String>)> {
     let url = app.url(which.url).await?;
     let mut done = Vec::new();
     for collection in app.collections(which.collection).await? {

@@ -1,0 +1,125 @@
+//! The blacklist: looking, adding, lifting.
+
+use super::urls::{Act, Which, each};
+use super::{Answer, App, Problem};
+use crate::page::{self, Page, Place};
+use declare::given::{duration, line};
+use frontier::BlacklistRow;
+use frontier::schema::BLACKLIST;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+/// A URL that is left alone.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct BlacklistItem {
+    pub collection: String,
+    pub url: String,
+    pub reason: String,
+    #[schema(format = DateTime)]
+    pub since: String,
+    /// None: until somebody lifts it.
+    #[schema(format = DateTime)]
+    pub until: Option<String>,
+}
+
+impl BlacklistItem {
+    fn new(row: &BlacklistRow) -> BlacklistItem {
+        BlacklistItem {
+            collection: row.collection.clone(),
+            url: row.url.clone(),
+            reason: row.entry.reason.to_string(),
+            since: row.entry.since.to_string(),
+            until: row.entry.until.map(|until| until.to_string()),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct Filter {
+    /// Only of this collection.
+    pub collection: Option<String>,
+    /// The `next` of the page before.
+    pub cursor: Option<String>,
+    /// How many items at most; 100 if not given.
+    #[param(minimum = 1, maximum = 1000)]
+    pub limit: Option<usize>,
+}
+
+/// List what is blacklisted, why, and until when
+pub async fn list_blacklist(app: &App, filter: Filter) -> Answer<Page<BlacklistItem>> {
+    let limit = page::limit(filter.limit)?;
+    if let Some(name) = &filter.collection {
+        app.collection(name).await?;
+    }
+    let whole =
+        filter.collection.as_deref().map_or_else(|| BLACKLIST.range(()), |name| BLACKLIST.range((name,)));
+    let place = filter.cursor.as_deref().map(Place::of_cursor).transpose()?;
+    let range = place.map_or(Ok(whole.clone()), |place| place.rest_of(&whole))?;
+    let (rows, rest) = app.frontier.blacklist(None, Some(range), limit).await?;
+    let next = rest.map(|rest| Place { range: 0, key: rest.from }.to_cursor());
+    Ok(Page { items: rows.iter().map(BlacklistItem::new).collect(), next })
+}
+
+/// What to leave alone.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Addition {
+    pub url: String,
+    /// Only in this collection; in each if not given.
+    #[serde(default)]
+    pub collection: Option<String>,
+    /// Why, for whoever wonders.
+    pub reason: String,
+    /// How long, like `7d`; until it is lifted if not given.
+    #[serde(default, rename = "for")]
+    pub span: Option<String>,
+}
+
+/// What was taken out of the queue.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Added {
+    pub url: String,
+    #[schema(format = DateTime)]
+    pub until: Option<String>,
+    /// Where it was queued.
+    pub collections: Vec<String>,
+}
+
+/// Take a queued URL out of the queue, for a time or until lifted
+pub async fn add_to_blacklist(app: &App, body: Addition) -> Answer<Added> {
+    let wrong =
+        |field: &'static str| move |wrong: String| Problem::invalid(wrong.clone()).field(field, wrong);
+    let reason = line(&body.reason).map_err(wrong("/reason"))?;
+    let span = body.span.as_deref().map(duration).transpose().map_err(wrong("/for"))?;
+    let until = span.map(|span| app.frontier.now().plus(span));
+    let which = Which { url: &body.url, collection: body.collection.as_deref() };
+    let (url, collections) = each(app, &which, &Act::Blacklist { reason: &reason, until }).await?;
+    Ok(Added { url, until: until.map(|until| until.to_string()), collections })
+}
+
+/// What to bring back.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Lift {
+    pub url: String,
+    /// Only in this collection; in each if not given.
+    #[serde(default)]
+    pub collection: Option<String>,
+}
+
+/// What was brought back.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Lifted {
+    pub url: String,
+    /// Where it was blacklisted.
+    pub collections: Vec<String>,
+}
+
+/// Bring a URL back into the queue, due now
+pub async fn lift(app: &App, body: Lift) -> Answer<Lifted> {
+    let which = Which { url: &body.url, collection: body.collection.as_deref() };
+    let (url, collections) = each(app, &which, &Act::Lift).await?;
+    Ok(Lifted { url, collections })
+}

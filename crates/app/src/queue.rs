@@ -1,0 +1,246 @@
+//! The URLs that are known, page by page; and moving them.
+
+use super::urls::{Act, Which, each};
+use super::{Answer, App, Problem};
+use crate::page::{self, Page, Place, ROWS_READ_MAX};
+use declare::given::from_now;
+use declare::{Data, TextRule, read_text};
+use frontier::schema::{QUEUE, URLS};
+use frontier::{Frontier, QueueRow, State as UrlState};
+use policy::time::Time;
+use policy::url::UrlRules;
+use serde::{Deserialize, Serialize};
+use store::table::KeyRange;
+use utoipa::{IntoParams, ToSchema};
+
+/// A URL in a collection. Scripts rely on exactly these fields (page 6).
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct QueueItem {
+    pub collection: String,
+    pub url: String,
+    pub host: String,
+    /// None where only the fact is remembered that it is done, as with all that can be none here.
+    pub seed: Option<String>,
+    pub depth: Option<u32>,
+    pub hops: Option<u32>,
+    #[schema(format = DateTime)]
+    pub due: Option<String>,
+    #[schema(format = DateTime)]
+    pub last_fetch: Option<String>,
+    pub errors: Option<u32>,
+    pub not_found: Option<u32>,
+    pub cycles: Option<u32>,
+    pub state: Word,
+}
+
+/// Where a URL stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Word {
+    Queued,
+    InFlight,
+    Done,
+    Blacklisted,
+}
+
+impl Word {
+    pub const ALL: [Word; 4] = [Word::Queued, Word::InFlight, Word::Done, Word::Blacklisted];
+
+    pub fn parse(text: &str) -> Answer<Word> {
+        let found = Word::ALL.into_iter().find(|word| word.as_str() == text);
+        found.ok_or_else(|| {
+            Problem::bad_request("this is no state of a URL").hint(Word::ALL.map(Word::as_str).join(", "))
+        })
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Word::Queued => "queued",
+            Word::InFlight => "in-flight",
+            Word::Done => "done",
+            Word::Blacklisted => "blacklisted",
+        }
+    }
+}
+
+/// Which URLs are wanted.
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct Filter {
+    /// Only of this collection.
+    pub collection: Option<String>,
+    /// Only of this host; what is queued comes first, in the order of due times.
+    pub host: Option<String>,
+    /// Only in this state.
+    pub state: Option<Word>,
+    /// The `next` of the page before.
+    pub cursor: Option<String>,
+    /// How many items at most; 100 if not given.
+    #[param(minimum = 1, maximum = 1000)]
+    pub limit: Option<usize>,
+}
+
+/// List the URLs that are known, with their state
+pub async fn list_queue(app: &App, filter: Filter) -> Answer<Page<QueueItem>> {
+    let limit = page::limit(filter.limit)?;
+    if let Some(name) = &filter.collection {
+        app.collection(name).await?;
+    }
+    let sources = sources(app, &filter).await?;
+    let start = Place { range: 0, key: Vec::new() };
+    let mut place = filter.cursor.as_deref().map_or(Ok(start), Place::of_cursor)?;
+    let (mut items, mut read) = (Vec::new(), 0);
+    while let Some(source) = sources.get(place.range) {
+        if items.len() == limit || read >= ROWS_READ_MAX {
+            return Ok(Page { items, next: Some(place.to_cursor()) });
+        }
+        let (rows, rest) =
+            source.read(&app.frontier, place.rest_of(&source.range)?, limit - items.len()).await?;
+        read += rows.len();
+        items.extend(rows.iter().filter(|row| is_wanted(source, &filter, row)).map(item));
+        match rest {
+            Some(rest) => place.key = rest.from,
+            None => place = Place { range: place.range + 1, key: Vec::new() },
+        }
+    }
+    Ok(Page { items, next: None })
+}
+
+/// Where rows come from.
+struct Source {
+    range: KeyRange,
+    kind: SourceKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum SourceKind {
+    /// URLs in the order of their names.
+    Urls,
+    /// A host's queue, in the order of due times.
+    Host(String),
+    /// URLs of a host that are not in that queue.
+    NotQueued,
+}
+
+impl Source {
+    async fn read(
+        &self,
+        frontier: &Frontier,
+        range: KeyRange,
+        limit: usize,
+    ) -> store::Result<(Vec<QueueRow>, Option<KeyRange>)> {
+        match &self.kind {
+            SourceKind::Host(host) => frontier.queue_of(host, Some(range), limit).await,
+            SourceKind::Urls | SourceKind::NotQueued => frontier.urls(None, Some(range), limit).await,
+        }
+    }
+}
+
+async fn sources(app: &App, filter: &Filter) -> Answer<Vec<Source>> {
+    let Some(host) = &filter.host else {
+        let range = filter.collection.as_deref().map_or_else(|| URLS.range(()), |name| URLS.range((name,)));
+        return Ok(vec![Source { range, kind: SourceKind::Urls }]);
+    };
+    let host = host_name(host)?;
+    let mut sources = Vec::new();
+    if !matches!(filter.state, Some(Word::Done | Word::Blacklisted)) {
+        sources.push(Source { range: QUEUE.range((host.as_str(),)), kind: SourceKind::Host(host.clone()) });
+    }
+    if !matches!(filter.state, Some(Word::Queued | Word::InFlight)) {
+        let collections = app.collections(filter.collection.as_deref()).await?;
+        let ranges = collections.iter().flat_map(|name| ranges_of(name, &host));
+        sources.extend(ranges.map(|range| Source { range, kind: SourceKind::NotQueued }));
+    }
+    Ok(sources)
+}
+
+/// The URLs of a site stand together by scheme, `www.`, and whether they have a port.
+fn ranges_of(collection: &str, site: &str) -> Vec<KeyRange> {
+    let mut ranges = Vec::new();
+    for scheme in ["http://", "https://"] {
+        for host in [site.to_owned(), format!("www.{site}")] {
+            for (first, beyond) in [('/', '0'), (':', ';')] {
+                let key = |end: char| URLS.key((collection, &format!("{scheme}{host}{end}")));
+                ranges.push(KeyRange { from: key(first), to: key(beyond) });
+            }
+        }
+    }
+    ranges
+}
+
+/// A host as the queue spells it.
+pub(crate) fn host_name(text: &str) -> Answer<String> {
+    match read_text(text, TextRule::Host, &UrlRules::default()) {
+        Ok(Data::Text(host)) => Ok(host),
+        Ok(_) => Err(Problem::bad_request("this is no host")),
+        Err(wrong) => Err(Problem::bad_request(wrong.what).hint(wrong.hint)),
+    }
+}
+
+fn is_wanted(source: &Source, filter: &Filter, row: &QueueRow) -> bool {
+    let waits = matches!(row.state, UrlState::Queued | UrlState::InFlight);
+    let shown_before = source.kind == SourceKind::NotQueued && waits;
+    let in_collection = filter.collection.as_ref().is_none_or(|name| *name == row.collection);
+    let in_state = filter.state.is_none_or(|state| state == word(row.state));
+    !shown_before && in_collection && in_state
+}
+
+fn word(state: UrlState) -> Word {
+    match state {
+        UrlState::Queued => Word::Queued,
+        UrlState::InFlight => Word::InFlight,
+        UrlState::Done => Word::Done,
+        UrlState::Blacklisted => Word::Blacklisted,
+    }
+}
+
+fn item(row: &QueueRow) -> QueueItem {
+    let record = row.record.as_ref();
+    let text = |time: Option<Time>| time.map(|time| time.to_string());
+    QueueItem {
+        collection: row.collection.clone(),
+        url: row.url.clone(),
+        host: row.host.clone(),
+        seed: record.map(|record| record.seed.clone()),
+        depth: record.map(|record| record.position.depth),
+        hops: record.map(|record| record.position.hops),
+        due: text(record.filter(|_| row.state != UrlState::Blacklisted).map(|record| record.due)),
+        last_fetch: text(record.and_then(|record| record.last).map(|last| last.at)),
+        errors: record.map(|record| record.errors),
+        not_found: record.map(|record| record.not_found),
+        cycles: record.map(|record| record.cycles),
+        state: word(row.state),
+    }
+}
+
+/// A URL and when it is to be harvested.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Move {
+    pub url: String,
+    /// Only in this collection; in each if not given.
+    #[serde(default)]
+    pub collection: Option<String>,
+    /// `now`, or how long from now, like `2d`.
+    pub to: String,
+}
+
+/// What was done to a URL.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Moved {
+    pub url: String,
+    #[schema(format = DateTime)]
+    pub due: String,
+    /// Where it was queued.
+    pub collections: Vec<String>,
+}
+
+/// Move a queued URL to another due time
+pub async fn move_url(app: &App, body: Move) -> Answer<Moved> {
+    let to = from_now(&body.to).map_err(|wrong| Problem::invalid(wrong.clone()).field("/to", wrong))?;
+    let due = app.frontier.now().plus(to);
+    let which = Which { url: &body.url, collection: body.collection.as_deref() };
+    let (url, collections) = each(app, &which, &Act::Move { due }).await?;
+    Ok(Moved { url, due: due.to_string(), collections })
+}

@@ -1,0 +1,221 @@
+//! F32: what went over the wire, by domain, by time, or by both.
+
+use super::errors::word;
+use super::timeline::{Timeline, drawn};
+use super::{Drawn, Format, Report, limit, since};
+use crate::{Answer, App};
+use declare::text::bytes_text;
+use frontier::schema::Traffic;
+use frontier::{DomainRow, is_not_found};
+use plan::plot::{BAD, GOOD, GREY, NEUTRAL, Series, Shape, WARNING};
+use policy::contract::begin_of;
+use policy::time::{Span, Time};
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use utoipa::{IntoParams, ToSchema};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DomainsBy {
+    #[default]
+    Domain,
+    /// Of all domains together
+    Time,
+    /// Each domain at each time
+    Both,
+}
+
+impl DomainsBy {
+    pub const ALL: [DomainsBy; 3] = [DomainsBy::Domain, DomainsBy::Time, DomainsBy::Both];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            DomainsBy::Domain => "domain",
+            DomainsBy::Time => "time",
+            DomainsBy::Both => "both",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TimeStep {
+    Hour,
+    Day,
+}
+
+impl TimeStep {
+    pub const ALL: [TimeStep; 2] = [TimeStep::Hour, TimeStep::Day];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TimeStep::Hour => "hour",
+            TimeStep::Day => "day",
+        }
+    }
+
+    pub fn span(self) -> Span {
+        match self {
+            TimeStep::Hour => Span::hours(1),
+            TimeStep::Day => Span::days(1),
+        }
+    }
+
+    /// For a report that goes back so far.
+    pub fn usual(length: Span) -> TimeStep {
+        if length <= Span::days(2) { TimeStep::Hour } else { TimeStep::Day }
+    }
+}
+
+/// What went over the wire. Percentiles are upper bounds, exact to a power of two.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct DomainItem {
+    /// To which domain; none: to all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// The beginning of the hour or day; none: of all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub time: Option<String>,
+    pub requests: u64,
+    pub statuses: BTreeMap<String, u64>,
+    /// Answers 404 and 410.
+    pub not_found: u64,
+    /// Other answers 4xx and 5xx.
+    pub error_answers: u64,
+    /// Harvests without an answer.
+    pub errors: u64,
+    /// The same by kind.
+    pub errors_by_kind: BTreeMap<String, u64>,
+    pub bytes: u64,
+    /// Of the answers with content (2xx or 304): what was not had before, is another than before, or the same.
+    pub new: u64,
+    pub changed: u64,
+    pub unchanged: u64,
+    pub response_p50_ms: u64,
+    pub response_p95_ms: u64,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// How far back, like `1d`; `7d` if not given.
+    pub since: Option<String>,
+    /// What a row stands for: a domain, an hour or day, or one of a domain.
+    #[serde(default)]
+    #[param(inline)]
+    pub by: DomainsBy,
+    /// How long a time a row stands for; by days if the report goes back further than two of them.
+    #[param(inline)]
+    pub step: Option<TimeStep>,
+    /// How many rows at most; 1000 if not given.
+    #[param(minimum = 1, maximum = 100_000)]
+    pub limit: Option<usize>,
+    /// As rows, or drawn.
+    #[serde(default)]
+    #[param(inline)]
+    pub format: Format,
+}
+
+/// The rows of the report, or a drawing.
+pub async fn report(app: &App, asked: Asked) -> Answer<Drawn<Report<DomainItem>>> {
+    let limit = limit(asked.limit)?;
+    let (since, now) = since(app, asked.since.as_deref())?;
+    app.heavy(async move |app| {
+        if asked.format == Format::Svg {
+            return Ok(Drawn::Svg(plot(&app.frontier.traffic_by_hour(since).await?, since, now)));
+        }
+        let step = asked.step.unwrap_or_else(|| TimeStep::usual(now.since(since))).span();
+        let items = match asked.by {
+            DomainsBy::Time => by_time(&app.frontier.traffic_by_hour(since).await?, step),
+            DomainsBy::Domain => {
+                let traffic = app.frontier.traffic(since).await?;
+                let mut sums: Vec<(&str, Traffic)> = by_domain(&traffic).into_iter().collect();
+                sums.sort_by_key(|(domain, sum)| (Reverse(sum.requests), *domain));
+                sums.iter().map(|(domain, sum)| item(Some(domain), None, sum)).collect()
+            }
+            DomainsBy::Both => by_both(&app.frontier.traffic(since).await?, step),
+        };
+        Ok(Drawn::Rows(Report::<DomainItem>::new(since, items, limit)))
+    })
+    .await
+}
+
+pub(crate) fn by_domain(rows: &[DomainRow]) -> BTreeMap<&str, Traffic> {
+    let mut sums: BTreeMap<&str, Traffic> = BTreeMap::new();
+    for row in rows {
+        sums.entry(&row.domain).or_default().merge(&row.traffic);
+    }
+    sums
+}
+
+fn by_time(hours: &BTreeMap<Time, Traffic>, step: Span) -> Vec<DomainItem> {
+    let mut sums: BTreeMap<Time, Traffic> = BTreeMap::new();
+    for (hour, traffic) in hours {
+        sums.entry(begin_of(*hour, step)).or_default().merge(traffic);
+    }
+    sums.iter().map(|(time, sum)| item(None, Some(*time), sum)).collect()
+}
+
+fn by_both(rows: &[DomainRow], step: Span) -> Vec<DomainItem> {
+    let mut requests: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut sums: BTreeMap<(&str, Time), Traffic> = BTreeMap::new();
+    for row in rows {
+        *requests.entry(&row.domain).or_default() += row.traffic.requests;
+        sums.entry((&row.domain, begin_of(row.hour, step))).or_default().merge(&row.traffic);
+    }
+    let mut sums: Vec<((&str, Time), Traffic)> = sums.into_iter().collect();
+    sums.sort_by_key(|((domain, time), _)| (Reverse(requests.get(domain)), *domain, *time));
+    sums.iter().map(|((domain, time), sum)| item(Some(domain), Some(*time), sum)).collect()
+}
+
+fn item(domain: Option<&str>, time: Option<Time>, sum: &Traffic) -> DomainItem {
+    let is_error = |status: u16| status >= 400 && !is_not_found(status);
+    DomainItem {
+        domain: domain.map(str::to_owned),
+        time: time.map(|time| time.to_string()),
+        requests: sum.requests,
+        statuses: sum.statuses.iter().map(|(status, count)| (status.to_string(), *count)).collect(),
+        not_found: sum.answers(is_not_found),
+        error_answers: sum.answers(is_error),
+        errors: sum.no_answers(),
+        errors_by_kind: sum.errors.iter().map(|(kind, count)| (word(*kind).to_owned(), *count)).collect(),
+        bytes: sum.bytes,
+        new: sum.new,
+        changed: sum.changed,
+        unchanged: sum.unchanged,
+        response_p50_ms: sum.response_percentile(0.5).0,
+        response_p95_ms: sum.response_percentile(0.95).0,
+    }
+}
+
+fn of_class(sum: &Traffic, class: u16) -> u64 {
+    sum.answers(|status| status / 100 == class)
+}
+
+fn plot(hours: &BTreeMap<Time, Traffic>, since: Time, now: Time) -> String {
+    let timeline = Timeline::new(hours.keys().copied(), since, now);
+    let mut slots: Vec<Traffic> = timeline.empty();
+    for (hour, traffic) in hours {
+        slots[timeline.slot(*hour)].merge(traffic);
+    }
+    let series = |name: &str, colour: &'static str, count: &dyn Fn(&Traffic) -> u64| Series {
+        name: name.to_owned(),
+        colour,
+        values: drawn(&slots.iter().map(count).collect::<Vec<u64>>()),
+    };
+    let series = vec![
+        series("2xx answers", GOOD, &|sum| of_class(sum, 2)),
+        series("3xx", NEUTRAL, &|sum| of_class(sum, 3)),
+        series("4xx", WARNING, &|sum| of_class(sum, 4)),
+        series("5xx", BAD, &|sum| of_class(sum, 5)),
+        series("no answer", GREY, &Traffic::no_answers),
+    ];
+    let requests: u64 = hours.values().map(|hour| hour.requests).sum();
+    let bytes: u64 = hours.values().map(|hour| hour.bytes).sum();
+    let subtitle =
+        format!("{requests} requests and {} since {since}, {}", bytes_text(bytes), timeline.per_step());
+    timeline.plot("Requests by answer", subtitle, Shape::Stacked, series).to_svg()
+}

@@ -1,0 +1,231 @@
+//! What is declared, thing by thing: collections, profiles, seeds and host groups, and the settings.
+//!
+//! A thing has an `ETag` of what it says. Who sends it back as `If-Match` changes only what they saw; a thing that says something else by
+//! now is left alone (412). Whoever creates sends `If-None-Match: *`.
+
+use std::collections::BinaryHeap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::OnceLock;
+
+use super::{Answer, App, Problem};
+use crate::page::{self, Page, Paging};
+use declare::excerpt;
+use http::StatusCode;
+pub use kind::Kind;
+pub use many::{ManySeeds, NewSeed, SeedsAdded};
+use policy::catalog::Catalog;
+pub(super) use read::masked;
+pub use read::settings as settings_of;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+mod kind;
+
+pub mod many;
+
+pub mod read;
+
+pub mod render;
+
+pub mod settings;
+
+/// What became of a switch.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Switched {
+    /// The thing's own name, also where its URL was given.
+    pub name: String,
+    pub active: bool,
+    /// False: it was so already.
+    pub changed: bool,
+}
+
+/// What became of a deletion.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Deleted {
+    pub name: String,
+    /// What still names the thing that is gone.
+    pub left_dangling: Option<String>,
+    /// URLs that were removed from the queue, if that was asked for. Without it, they leave when they are next looked at.
+    pub swept: Option<usize>,
+}
+
+pub async fn list(app: &App, kind: Kind, paging: &Paging) -> Answer<Page<Value>> {
+    let limit = page::limit(paging.limit)?;
+    let after = paging.cursor.as_deref().map(page::cursor_name).transpose()?;
+    app.look(|catalog| {
+        let names = first_names(kind.names(catalog), after.as_deref(), limit + 1);
+        let next = names.get(limit).and_then(|_| names.get(limit - 1)).map(|last| page::name_cursor(last));
+        let items = names.iter().take(limit).map(|name| render::json(catalog, kind, name)).collect();
+        Page { items, next }
+    })
+    .await
+}
+
+/// The first names in order behind `after`, without sorting all of them.
+fn first_names<'a>(names: Vec<&'a str>, after: Option<&str>, count: usize) -> Vec<&'a str> {
+    let mut first: BinaryHeap<&str> = BinaryHeap::with_capacity(count + 1);
+    for name in names.into_iter().filter(|name| after.is_none_or(|after| *name > after)) {
+        if first.len() < count {
+            first.push(name);
+        } else if first.peek().is_some_and(|last| name < *last) {
+            first.pop();
+            first.push(name);
+        }
+    }
+    first.into_sorted_vec()
+}
+
+/// What a thing says as JSON, without its secrets, and the tag of it.
+#[derive(Clone, Debug)]
+pub struct Tagged {
+    pub thing: Value,
+    pub tag: String,
+}
+
+/// What the caller expects to be there now (RFC 9110, 13.1): tags, or `*` for anything.
+#[derive(Clone, Debug, Default)]
+pub struct Expected {
+    pub if_match: Option<Vec<String>>,
+    pub if_none_match: Vec<String>,
+}
+
+pub async fn show(app: &App, kind: Kind, name: &str) -> Answer<Tagged> {
+    let (thing, tag) = app
+        .look(|catalog| -> Answer<_> {
+            let (name, tag) = found(catalog, kind, name)?;
+            Ok((render::json(catalog, kind, &name), tag))
+        })
+        .await??;
+    Ok(Tagged { thing, tag })
+}
+
+/// The thing's own name, and the tag of what it says.
+fn found(catalog: &Catalog, kind: Kind, name: &str) -> Answer<(String, String)> {
+    let name = kind.resolve(catalog, name).map_err(|error| Problem::not_found(&error))?;
+    let tag = etag(&render::whole(catalog, kind, &name));
+    Ok((name, tag))
+}
+
+/// Adds or replaces one; true if there was none.
+pub async fn put(
+    app: &App,
+    kind: Kind,
+    name: &str,
+    expected: &Expected,
+    body: Value,
+) -> Answer<(bool, Tagged)> {
+    let _turn = app.edits.lock().await;
+    let (change, is_there) = app
+        .look(|catalog| -> Answer<_> {
+            let is_there = kind.is_there(catalog, name);
+            let now = is_there.then(|| etag(&render::whole(catalog, kind, name)));
+            expected.check(now.as_deref(), || format!("{kind} {}", excerpt(name)))?;
+            Ok((read::thing(catalog, kind, name, body)?, is_there))
+        })
+        .await??;
+    app.frontier.declare(&[change]).await?;
+    let shown =
+        |catalog: &Catalog| (render::json(catalog, kind, name), etag(&render::whole(catalog, kind, name)));
+    let (thing, tag) = app.look(shown).await?;
+    Ok((!is_there, Tagged { thing, tag }))
+}
+
+pub async fn delete(app: &App, kind: Kind, name: &str, expected: &Expected, sweep: bool) -> Answer<Deleted> {
+    let turn = app.edits.lock().await;
+    let name = app
+        .look(|catalog| -> Answer<String> {
+            let (name, tag) = found(catalog, kind, name)?;
+            expected.check(Some(&tag), || format!("{kind} {}", excerpt(&name)))?;
+            Ok(name)
+        })
+        .await??;
+    app.frontier.declare(&[kind.deletion(&name)]).await?;
+    drop(turn);
+    let left_dangling = app.look(|catalog| kind.left_dangling(catalog, &name)).await?;
+    let swept = match sweep {
+        true => Some(app.heavy(async |app| Ok(app.frontier.sweep_deleted().await?)).await?),
+        false => None,
+    };
+    Ok(Deleted { name, left_dangling, swept })
+}
+
+pub async fn switch(
+    app: &App,
+    kind: Kind,
+    name: &str,
+    expected: &Expected,
+    active: bool,
+) -> Answer<Switched> {
+    let _turn = app.edits.lock().await;
+    let (name, change) = app
+        .look(|catalog| -> Answer<_> {
+            let (name, tag) = found(catalog, kind, name)?;
+            expected.check(Some(&tag), || format!("{kind} {}", excerpt(&name)))?;
+            let change = kind.switch(catalog, &name, active);
+            Ok((name, change))
+        })
+        .await??;
+    app.frontier.declare(change.as_slice()).await?;
+    Ok(Switched { name, active, changed: change.is_some() })
+}
+
+impl Expected {
+    fn check(&self, tag: Option<&str>, what: impl Fn() -> String) -> Answer<()> {
+        let names =
+            |tags: &[String]| tag.is_some_and(|tag| tags.iter().any(|given| given == "*" || given == tag));
+        let failed = |detail: String, hint: &str| {
+            Err(Problem::new(StatusCode::PRECONDITION_FAILED, detail).hint(hint))
+        };
+        if self.if_match.as_ref().is_some_and(|tags| !names(tags)) {
+            return failed(format!("{} is not what it was", what()), "get it anew, and change that");
+        }
+        if names(&self.if_none_match) {
+            return failed(format!("there is a {} already", what()), "leave out If-None-Match to replace it");
+        }
+        Ok(())
+    }
+}
+
+/// Of all that a thing says, secrets included: another password is another thing. The sum is keyed anew in each process, so that nobody can
+/// find out from it what was summed.
+fn etag(thing: &Value) -> String {
+    static KEY: OnceLock<RandomState> = OnceLock::new();
+    let sum = KEY.get_or_init(RandomState::new).hash_one(thing.to_string());
+    format!("\"{sum:016x}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn i4_pages_of_names_are_in_order_and_complete() {
+        let names = ["b", "", "c", "a", "å", "ab"];
+        assert_eq!(first_names(names.to_vec(), None, 3), ["", "a", "ab"]);
+        assert_eq!(first_names(names.to_vec(), Some("ab"), 3), ["b", "c", "å"]);
+        assert_eq!(first_names(names.to_vec(), Some("å"), 3), [""; 0]);
+    }
+
+    #[test]
+    fn i4_an_edit_is_of_what_its_author_saw() {
+        let thing = serde_json::json!({"name": "a"});
+        let tag = etag(&thing);
+        let tags = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let matching = |texts: &[&str]| Expected { if_match: Some(tags(texts)), ..Expected::default() };
+        let none = |texts: &[&str]| Expected { if_none_match: tags(texts), ..Expected::default() };
+        let table = [
+            (matching(&[&tag]), true, false),
+            (matching(&["\"x\"", &tag]), true, false),
+            (matching(&["*"]), true, false),
+            (matching(&["\"x\""]), false, false),
+            (none(&["*"]), false, true),
+            (none(&["\"x\""]), true, true),
+            (Expected::default(), true, true),
+        ];
+        for (expected, there, not_there) in table {
+            assert_eq!(expected.check(Some(&etag(&thing)), String::new).is_ok(), there, "{expected:?}");
+            assert_eq!(expected.check(None, String::new).is_ok(), not_there, "{expected:?}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The settings of the whole installation.
+
+use super::{Expected, Tagged, etag, read, render};
+use crate::{Answer, App};
+use policy::catalog::Change;
+use serde_json::Value;
+
+/// The settings, and the tag of what they say.
+pub async fn get_settings(app: &App) -> Answer<Tagged> {
+    let settings = app.look(|catalog| render::settings(catalog.settings())).await?;
+    Ok(Tagged { tag: etag(&settings), thing: settings })
+}
+
+pub async fn put_settings(app: &App, expected: &Expected, body: &Value) -> Answer<Tagged> {
+    let _turn = app.edits.lock().await;
+    let now = app.look(|catalog| render::settings(catalog.settings())).await?;
+    expected.check(Some(&etag(&now)), || "the settings".to_owned())?;
+    let change = Change::PutSettings(Box::new(read::settings(body)?));
+    app.frontier.declare(&[change]).await?;
+    get_settings(app).await
+}

@@ -1,0 +1,242 @@
+//! Every rule that decides about a URL, from stored state.
+
+use super::hosts::HostItem;
+use super::{Answer, App, Problem};
+use frontier::schema::{GROUPS, Slots, URLS};
+use frontier::{Explanation, Pause, Situation};
+use policy::model::Record;
+use policy::time::Time;
+use policy::url::CrawlUrl;
+use serde::{Deserialize, Serialize};
+use store::table::KeyRange;
+use utoipa::{IntoParams, ToSchema};
+
+/// Why a URL is, or is not, harvested in one collection.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct WhyItem {
+    pub collection: String,
+    pub url: String,
+    /// `queued`, `in-flight`, `done`, `blacklisted` or `unknown`.
+    pub situation: String,
+    /// The seed it belongs to.
+    pub seed: Option<String>,
+    /// The most specific seed for it.
+    pub best_seed: Option<String>,
+    /// What was wrong with the last fetch.
+    pub problem: Option<String>,
+    #[schema(format = DateTime)]
+    pub due: Option<String>,
+    pub depth: Option<u32>,
+    pub hops: Option<u32>,
+    /// Whether a page needs it, rather than links to it.
+    pub requisite: Option<bool>,
+    #[schema(format = DateTime)]
+    pub last_fetch: Option<String>,
+    pub run: Option<u64>,
+    pub cycles: Option<u32>,
+    pub errors: Option<u32>,
+    pub not_found: Option<u32>,
+    pub blacklist: Option<WhyBlacklisted>,
+    /// What was looked at, in order.
+    pub steps: Vec<WhyStep>,
+    /// What decides now, and what follows.
+    pub verdict: Option<WhyVerdict>,
+    pub host: WhyHost,
+    /// What keeps it from being harvested whatever the rules say: `everything`, `collection`, `host`.
+    pub paused: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct WhyBlacklisted {
+    pub reason: String,
+    #[schema(format = DateTime)]
+    pub since: String,
+    #[schema(format = DateTime)]
+    pub until: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct WhyStep {
+    pub rule: String,
+    pub finding: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct WhyVerdict {
+    pub rule: String,
+    pub text: String,
+}
+
+/// What its host is doing.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct WhyHost {
+    pub host: String,
+    /// It has no URLs waiting; then there is nothing else to say.
+    pub idle: bool,
+    pub group: Option<String>,
+    #[schema(format = DateTime)]
+    pub next: Option<String>,
+    pub in_flight: Vec<String>,
+    #[schema(format = DateTime)]
+    pub busy_until: Option<String>,
+    pub response_ms: u64,
+    #[schema(format = DateTime)]
+    pub backoff_until: Option<String>,
+    pub failures: u32,
+    /// Whether the host shares its slots just now.
+    pub group_in_use: bool,
+    /// When the group can next be asked; none while all its slots are taken, or without a group.
+    #[schema(format = DateTime)]
+    pub group_next: Option<String>,
+    /// What the group is busy with on other hosts.
+    pub group_in_flight: Vec<String>,
+    #[schema(format = DateTime)]
+    pub group_busy_until: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// The URL that is, or is not, harvested.
+    pub url: String,
+    /// Only in this collection; in each if not given.
+    pub collection: Option<String>,
+}
+
+/// Explain why a URL is, or is not, harvested: every rule that decides
+pub async fn why(app: &App, asked: Asked) -> Answer<Vec<WhyItem>> {
+    let url = app.url(&asked.url).await?;
+    let collections = match &asked.collection {
+        Some(name) => app.collections(Some(name)).await?,
+        None => declared_or_left(app).await?,
+    };
+    if collections.is_empty() {
+        let problem = Problem::new(http::StatusCode::NOT_FOUND, "there is no collection that could have it");
+        return Err(problem.hint("declare what to harvest with `skurd config apply FILE`"));
+    }
+    let pauses = app.frontier.paused().await?;
+    let mut items = Vec::new();
+    for name in &collections {
+        for why in app.frontier.why(&url, Some(name)).await? {
+            let record = record(app, name, &url).await?;
+            let group = group_slots(app, &why).await?;
+            items.push(item(&why, record.as_ref(), group.as_ref(), &pauses));
+        }
+    }
+    Ok(items)
+}
+
+/// Those that are declared, and those that are gone but have URLs left.
+async fn declared_or_left(app: &App) -> Answer<Vec<String>> {
+    let mut names = app.collections(None).await?;
+    names
+        .extend(app.look(|catalog| catalog.collections().map(|c| c.name.clone()).collect::<Vec<_>>()).await?);
+    names.sort();
+    names.dedup();
+    Ok(names)
+}
+
+async fn record(app: &App, collection: &str, url: &CrawlUrl) -> Answer<Option<Record>> {
+    let from = URLS.key((collection, url.as_str()));
+    let to = [from.as_slice(), &[0]].concat();
+    let (rows, _) = app.frontier.urls(None, Some(KeyRange { from, to }), 1).await?;
+    Ok(rows.into_iter().next().and_then(|row| row.record))
+}
+
+/// The slots of its host's group, if that is in one that is in use.
+async fn group_slots(app: &App, why: &Explanation) -> Answer<Option<Slots>> {
+    let Some(name) = why.host.row.as_ref().and_then(|row| row.group.as_deref()) else { return Ok(None) };
+    let tx = app.frontier.store().begin().await?;
+    Ok(GROUPS.get(&tx, (name,)).await?.map(|row| row.slots))
+}
+
+fn item(
+    why: &Explanation,
+    record: Option<&Record>,
+    group: Option<&Slots>,
+    pauses: &[(Pause, Time)],
+) -> WhyItem {
+    let blacklist = match &why.situation {
+        Situation::Blacklisted(entry) => Some(WhyBlacklisted {
+            reason: entry.reason.to_string(),
+            since: entry.since.to_string(),
+            until: text(entry.until),
+        }),
+        _ => None,
+    };
+    let run = match &why.situation {
+        Situation::Done { run } => Some(*run),
+        _ => record.map(|record| record.run),
+    };
+    let steps = why.steps.iter();
+    WhyItem {
+        collection: why.collection.clone(),
+        url: why.url.clone(),
+        situation: situation(&why.situation).to_owned(),
+        seed: record.map(|record| record.seed.clone()),
+        best_seed: why.best_seed.clone(),
+        problem: why.problem.clone(),
+        due: text(why.situation.due()),
+        depth: record.map(|record| record.position.depth),
+        hops: record.map(|record| record.position.hops),
+        requisite: record.map(|record| record.position.requisite),
+        last_fetch: text(record.and_then(|record| record.last).map(|last| last.at)),
+        run,
+        cycles: record.map(|record| record.cycles),
+        errors: record.map(|record| record.errors),
+        not_found: record.map(|record| record.not_found),
+        blacklist,
+        steps: steps
+            .map(|(rule, finding)| WhyStep { rule: rule.as_str().to_owned(), finding: finding.clone() })
+            .collect(),
+        verdict: why
+            .verdict
+            .as_ref()
+            .map(|(rule, text)| WhyVerdict { rule: rule.as_str().to_owned(), text: text.clone() }),
+        host: host(why, group),
+        paused: pauses.iter().filter_map(|(pause, _)| pausing(pause, why)).map(str::to_owned).collect(),
+    }
+}
+
+fn pausing(pause: &Pause, why: &Explanation) -> Option<&'static str> {
+    match pause {
+        Pause::Everything => Some("everything"),
+        Pause::Collection(name) => (*name == why.collection).then_some("collection"),
+        Pause::Host(host) => (*host == why.host.host).then_some("host"),
+        _ => None,
+    }
+}
+
+fn host(why: &Explanation, group: Option<&Slots>) -> WhyHost {
+    let name = &why.host.host;
+    let row = why.host.row.as_ref();
+    let item = row.map(|row| HostItem::new(row, false)).unwrap_or_default();
+    let others = group.into_iter().flat_map(|slots| &slots.taken).filter(|slot| slot.host != *name);
+    WhyHost {
+        host: name.clone(),
+        idle: row.is_none(),
+        group: item.group,
+        next: item.next,
+        in_flight: item.in_flight,
+        busy_until: item.busy_until,
+        response_ms: item.response_ms,
+        backoff_until: item.backoff_until,
+        failures: item.failures,
+        group_in_use: group.is_some(),
+        group_next: text(group.and_then(|slots| slots.queued_at)),
+        group_in_flight: others.clone().map(|slot| slot.url.clone()).collect(),
+        group_busy_until: text(others.map(|slot| slot.until).min()),
+    }
+}
+
+fn situation(situation: &Situation) -> &'static str {
+    match situation {
+        Situation::InFlight(_) => "in-flight",
+        situation => situation.as_str(),
+    }
+}
+
+fn text(time: Option<Time>) -> Option<String> {
+    time.map(|time| time.to_string())
+}
