@@ -14,7 +14,8 @@ use super::text::{lines, number, or_dash, shown, time, url};
 use app::captures::{CaptureItem, Filter};
 use app::{Answer, App, Problem};
 use declare::text::bytes_text;
-use server::api::{Path, segment};
+use server::api::Path;
+use server::client::segment;
 
 /// Of a record and of a text, this much is shown.
 const SHOWN_BYTES_MAX: usize = 64 << 10;

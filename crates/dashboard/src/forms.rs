@@ -18,7 +18,7 @@ use super::Site;
 use super::layout::Visit;
 use app::Problem;
 use server::Failure;
-use server::api::small;
+use server::api::read_body;
 
 const FORM_BYTES_MAX: usize = 64 << 10;
 const FIELDS_MAX: usize = 32;
@@ -104,7 +104,7 @@ pub(super) async fn fields(request: Request) -> Result<Filled, Problem> {
             "this is for forms; scripts use /api/v1",
         ));
     }
-    let bytes = small(request.into_body(), FORM_BYTES_MAX).await?;
+    let bytes = read_body(request.into_body(), FORM_BYTES_MAX).await?;
     let pairs = form_urlencoded::parse(&bytes).take(FIELDS_MAX);
     Ok(Filled(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()))
 }

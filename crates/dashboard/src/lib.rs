@@ -3,7 +3,7 @@
 //! A page is asked for by a browser, asks the [`app`], and is written whole on this side: it works
 //! without script, and the one script there is only keeps figures fresh. Whatever changes something is a form ([`forms`]) that carries a
 //! token of this process, is carried out by the [`app`], and ends in a redirect with a notice. A [`Problem`](app::Problem) on the way becomes a page of
-//! its own at the [`door`], which also shows who has no token to the login page.
+//! its own at the [`problem_page`], which also shows who has no token to the login page.
 //!
 //! Everything that comes from the web is hostile: it is written only through [`text`], which escapes it and makes what is invisible visible.
 //! The content security policy lets nothing run or load that is not an [asset](assets) of this binary.
@@ -17,7 +17,6 @@ mod act;
 mod address;
 mod assets;
 mod captures;
-mod door;
 mod forms;
 mod hosts;
 mod inspect;
@@ -25,6 +24,7 @@ mod layout;
 mod links;
 mod login;
 mod overview;
+mod problem_page;
 mod queue;
 mod reports;
 mod spark;
@@ -76,7 +76,7 @@ impl Site {
 pub fn pages(app: App, guard: Arc<Guard>) -> Result<Pages> {
     let site = Site::new(app, guard)?;
     let routes = routes(site.clone());
-    Ok(Pages { routes, outermost: Box::new(move |router| doorway(router, site)) })
+    Ok(Pages { routes, outermost: Box::new(move |router| with_problem_pages(router, site)) })
 }
 
 /// All pages; to be put behind the guard.
@@ -112,6 +112,6 @@ fn routes(site: Site) -> Router {
 }
 
 /// Outermost: answers of every kind that a person sees are pages.
-fn doorway(router: Router, site: Site) -> Router {
-    router.layer(from_fn_with_state(site, door::pages))
+fn with_problem_pages(router: Router, site: Site) -> Router {
+    router.layer(from_fn_with_state(site, problem_page::shown))
 }

@@ -15,7 +15,7 @@ use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empt
 use super::text::{dash, number, or_dash, shown, url};
 use app::Kind;
 use app::things::render;
-use server::api::segment;
+use server::client::segment;
 
 const ROWS: usize = 50;
 

@@ -11,9 +11,9 @@ use policy::url::CrawlUrl;
 use store::Result;
 
 use crate::Frontier;
-use crate::desk::{Arrivals, Desk};
 use crate::schema::{HOSTS, URLS, UrlState};
 use crate::start::{Target, pairs};
+use crate::transaction::{Arrivals, Transaction};
 
 /// Seeds looked at in one transaction.
 const BATCH: usize = 100;
@@ -40,7 +40,7 @@ impl Frontier {
             let stripe = self.draw();
             let writer = &self.writer();
             let again = self.store.transact_idempotent(|tx| async move {
-                let desk = self.desk(&tx, writer, stripe).await?;
+                let transaction = self.transaction(&tx, writer, stripe).await?;
                 let mut arrivals = Arrivals::new();
                 let mut hosts = BTreeSet::new();
                 let mut tried = 0;
@@ -48,16 +48,16 @@ impl Frontier {
                 let states = URLS.multi_get(&tx, keys).await?;
                 for ((collection, url), state) in batch.iter().zip(states) {
                     if let Some(UrlState::Queued(record)) = state.filter(failed) {
-                        let now = Record { due: record.due.min(desk.now), ..record.clone() };
-                        desk.requeue(collection, url, &record, now, &mut arrivals)?;
+                        let now = Record { due: record.due.min(transaction.now), ..record.clone() };
+                        transaction.requeue(collection, url, &record, now, &mut arrivals)?;
                         hosts.insert(url.site());
                         tried += 1;
                     }
                 }
                 for host in hosts {
-                    desk.end_backoff(host, arrivals.remove(host)).await?;
+                    transaction.end_backoff(host, arrivals.remove(host)).await?;
                 }
-                desk.arrive_all(&arrivals).await?;
+                transaction.arrive_all(&arrivals).await?;
                 Ok(tried)
             });
             tried += again.await?;
@@ -70,8 +70,8 @@ impl Frontier {
         let stripe = self.draw();
         let writer = &self.writer();
         let end = self.store.transact_idempotent(|tx| async move {
-            let desk = self.desk(&tx, writer, stripe).await?;
-            desk.end_backoff(host, None).await
+            let transaction = self.transaction(&tx, writer, stripe).await?;
+            transaction.end_backoff(host, None).await
         });
         end.await
     }
@@ -116,7 +116,7 @@ impl Frontier {
     }
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     /// The host goes to where its first URL is due; `arrived` is when one of those that came just now is.
     async fn end_backoff(&self, name: &str, arrived: Option<Time>) -> Result<()> {
         let Some(mut host) = HOSTS.lock(self.tx, (name,)).await? else { return Ok(()) };

@@ -9,9 +9,9 @@ use store::table::KeyRange;
 use store::{Order as ScanOrder, Result};
 
 use crate::Frontier;
-use crate::desk::{Arrivals, Desk, stored_url};
 use crate::robots::server_of;
 use crate::schema::{BLACKLIST, BLACKLIST_ENDS, DENIED, UrlState};
+use crate::transaction::{Arrivals, Transaction, stored_url};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlacklistRow {
@@ -50,14 +50,14 @@ impl Frontier {
         let stripe = self.draw();
         let writer = &self.writer();
         let add = self.store.transact_idempotent(|tx| async move {
-            let desk = self.desk(&tx, writer, stripe).await?;
-            let Some(UrlState::Queued(record)) = desk.state(collection, url.as_str()).await? else {
+            let transaction = self.transaction(&tx, writer, stripe).await?;
+            let Some(UrlState::Queued(record)) = transaction.state(collection, url.as_str()).await? else {
                 return Ok(false);
             };
             let reason = BlacklistReason::Operator(why.to_owned());
-            let entry = BlacklistEntry { reason, since: desk.now, until };
-            desk.blacklist(collection, url, &record, record.clone(), &entry)?;
-            desk.close().await?;
+            let entry = BlacklistEntry { reason, since: transaction.now, until };
+            transaction.blacklist(collection, url, &record, record.clone(), &entry)?;
+            transaction.close().await?;
             Ok(true)
         });
         add.await
@@ -68,11 +68,11 @@ impl Frontier {
         let stripe = self.draw();
         let writer = &self.writer();
         let lift = self.store.transact_idempotent(|tx| async move {
-            let desk = self.desk(&tx, writer, stripe).await?;
+            let transaction = self.transaction(&tx, writer, stripe).await?;
             let mut arrivals = Arrivals::new();
-            let lifted = desk.lift(collection, url, &mut arrivals).await?;
-            desk.arrive_all(&arrivals).await?;
-            desk.close().await?;
+            let lifted = transaction.lift(collection, url, &mut arrivals).await?;
+            transaction.arrive_all(&arrivals).await?;
+            transaction.close().await?;
             Ok(lifted)
         });
         lift.await
@@ -92,18 +92,19 @@ impl Frontier {
         loop {
             let writer = &self.writer();
             let end = self.store.transact_idempotent(|tx| async move {
-                let desk = self.desk(&tx, writer, stripe).await?;
-                let range = BLACKLIST_ENDS.range_before((), (desk.now.0 + 1,));
+                let transaction = self.transaction(&tx, writer, stripe).await?;
+                let range = BLACKLIST_ENDS.range_before((), (transaction.now.0 + 1,));
                 let page = BLACKLIST_ENDS.scan(&tx, &range, BATCH, ScanOrder::Forward).await?;
                 let mut arrivals = Arrivals::new();
                 for ((until, collection, url), ()) in &page.rows {
                     BLACKLIST_ENDS.delete(&tx, (*until, collection, url))?;
-                    desk.lift(collection, &stored_url(url)?, &mut arrivals).await?;
+                    transaction.lift(collection, &stored_url(url)?, &mut arrivals).await?;
                 }
-                desk.arrive_all(&arrivals).await?;
-                desk.close().await?;
-                let next =
-                    BLACKLIST_ENDS.first(&tx, &BLACKLIST_ENDS.range_from((), (desk.now.0 + 1,))).await?;
+                transaction.arrive_all(&arrivals).await?;
+                transaction.close().await?;
+                let next = BLACKLIST_ENDS
+                    .first(&tx, &BLACKLIST_ENDS.range_from((), (transaction.now.0 + 1,)))
+                    .await?;
                 Ok((page.rows.len(), next.map(|((until, ..), ())| Time(until))))
             });
             let (count, next) = end.await?;
@@ -116,7 +117,7 @@ impl Frontier {
     }
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     pub(crate) async fn lift(
         &self,
         collection: &str,

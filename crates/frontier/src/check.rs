@@ -13,13 +13,13 @@ use store::table::Table;
 use store::{Order, Result, Tx};
 
 use crate::Frontier;
-use crate::desk::stored_url;
 use crate::recount::differences;
 use crate::robots::server_of;
 use crate::schema::{
     BLACKLIST, BLACKLIST_ENDS, DENIED, GROUP_QUEUE, GROUPS, HOST_QUEUE, HOSTS, Host, LEASES, QUEUE,
     SILENT_QUEUE, URLS, UrlState,
 };
+use crate::transaction::stored_url;
 
 /// Something that must not be, in a sentence.
 pub type Finding = String;

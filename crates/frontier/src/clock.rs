@@ -25,11 +25,11 @@ use store::table::KeyRange;
 use store::{Durability, Order as ScanOrder, Result};
 
 use crate::Frontier;
-use crate::desk::{Arrivals, Desk, stored_url};
 use crate::hosts::Unit;
 use crate::schema::{
     BLACKLIST, BLACKLIST_ENDS, COUNTERS, GROUPS, HOSTS, LATEST, LEASES, PAUSES, Slots, URLS, UrlState,
 };
+use crate::transaction::{Arrivals, Transaction, stored_url};
 
 const MARK: &str = "clock";
 /// How far the clock may run ahead of the mark.
@@ -171,8 +171,8 @@ impl Frontier {
         let stripe = self.draw();
         let (writer, at) = (&self.writer(), &settling);
         let page = self.store.transact_idempotent(|tx| async move {
-            let desk = self.desk(&tx, writer, stripe).await?;
-            desk.settle_page(at).await
+            let transaction = self.transaction(&tx, writer, stripe).await?;
+            transaction.settle_page(at).await
         });
         let more = self.watch.settled(at, page.await?);
         if !more {
@@ -191,7 +191,7 @@ fn time(mark: u64) -> Time {
     Time(i64::try_from(mark).unwrap_or(i64::MAX))
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     async fn settle_page(&self, at: &Settling) -> Result<Option<KeyRange>> {
         let back = WentBack { now: self.now, by: at.by };
         let rest = at.rest.clone();

@@ -29,7 +29,6 @@ use policy::time::{Span, Time};
 use store::{Durability, Error, Result};
 
 use crate::Frontier;
-use crate::desk::{Arrivals, Desk};
 use crate::hosts::Unit;
 use crate::links::Page;
 use crate::ports::{CaptureKey, Fetch, FileEnd, Order, Report};
@@ -39,6 +38,7 @@ use crate::schema::{
     LEASES, UrlState, surt_in_key,
 };
 use crate::size::Followed;
+use crate::transaction::{Arrivals, Transaction};
 
 /// A finished order.
 #[derive(Clone, Copy, Debug)]
@@ -112,25 +112,26 @@ impl Frontier {
         let writer = &self.writer();
         let complete = self.store.transact_idempotent(|tx| async move {
             tx.set_durability(Durability::Relaxed);
-            let desk = self.desk(&tx, writer, first.order.lease).await?;
+            let transaction = self.transaction(&tx, writer, first.order.lease).await?;
             let before = earlier.lock().clone();
             if let Some(summaries) = before
-                && desk.was_committed(harvests).await?
+                && transaction.was_committed(harvests).await?
             {
                 return Ok(CompletedAll::Done(summaries));
             }
-            let lost = desk.lost(harvests).await?;
+            let lost = transaction.lost(harvests).await?;
             if !lost.is_empty() {
                 return Ok(CompletedAll::LeasesLost(lost));
             }
             // What a result means for its walk is worked out once, however often this runs.
-            let steps = walked.lock().get_or_insert_with(|| self.walks.results(harvests, desk.now)).clone();
-            let summaries = desk.complete_all(harvests, files).await?;
+            let steps =
+                walked.lock().get_or_insert_with(|| self.walks.results(harvests, transaction.now)).clone();
+            let summaries = transaction.complete_all(harvests, files).await?;
             steps.iter().try_for_each(|step| step.write(&tx))?;
             for feed in feeds {
                 feed.load(&tx).await?;
             }
-            desk.close().await?;
+            transaction.close().await?;
             *earlier.lock() = Some(summaries.clone());
             Ok(CompletedAll::Done(summaries))
         });
@@ -146,7 +147,7 @@ impl Frontier {
     }
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     /// After a commit nobody heard of: did it happen? Then the slots are gone, because we freed them and not because a lease ran out. (An
     /// order that was renewed says so.)
     async fn was_committed(&self, harvests: &[Harvest<'_>]) -> Result<bool> {

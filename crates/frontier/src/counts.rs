@@ -1,6 +1,6 @@
 //! Counters (I7, F31–F33): every transaction counts what it changes, and what is shown is read from them, never from the queue.
 //!
-//! While a transaction works, its [`Desk`] notes in [`Counted`] what changes; [`Desk::close`], the last thing before the commit, adds the sums to the
+//! While a transaction works, its [`Transaction`] notes in [`Counted`] what changes; [`Transaction::close`], the last thing before the commit, adds the sums to the
 //! rows, so that a row is read and written once however many harvests are in the transaction. What is counted of URLs is a function of their state
 //! alone ([`Counted::url`]): out with what the old state stood for, in with the new one. So it can be worked out anew from the tables, which the audit does
 //! ([`crate::check`]), and which gives a store that never had counters its first ones ([`crate::upgrade`]).
@@ -37,13 +37,13 @@ use store::table::Table;
 use store::{Order as ScanOrder, Result, Tx};
 
 use crate::complete::Summary;
-use crate::desk::Desk;
 use crate::ports::{Fetch, Order, Report};
 use crate::schema::{
     CONTRACT, DEMAND, ErrorKind, HOURS, LATEST, Latest, OPEN, Promises, TOTALS, TRAFFIC, Totals, Traffic,
     URL_COUNTS, UrlCounts, UrlState,
 };
 use crate::stats::{BUCKET, bucket};
+use crate::transaction::Transaction;
 
 /// Rows per key: enough that harvests of one domain seldom meet, few enough that rows do not outnumber harvests.
 pub(crate) const STRIPES: u32 = 8;
@@ -253,7 +253,7 @@ fn stripe_of(url: &CrawlUrl) -> u32 {
     url.as_str().bytes().fold(0x811C_9DC5, step) % STRIPES
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     /// A URL that was not queued is from now on.
     pub(crate) fn count_enqueue(
         &self,

@@ -5,7 +5,7 @@
 //! are taken, and it is forgotten when it has no URLs and nothing to be polite about. The hosts of a group
 //! stand in the group's own queue instead, and the group in the host queue.
 //!
-//! [`Desk::settle_host`] computes the place anew after anything happened to a host; [`Desk::arrive`] is for URLs
+//! [`Transaction::settle_host`] computes the place anew after anything happened to a host; [`Transaction::arrive`] is for URLs
 //! that another host's page brought, and writes the host's row only when they make it due earlier, so that a host everybody
 //! links to is not a row everybody fights for. That leaves one race: a page queues a URL for a host that, in a transaction at the
 //! same time, finds nothing due and goes to a later place or is forgotten; neither writes what the other wrote, and snapshot
@@ -18,8 +18,8 @@ use policy::model::Politeness;
 use policy::time::{Span, Time};
 use store::{Order, Result};
 
-use crate::desk::{Arrivals, Desk};
 use crate::schema::{ARRIVALS, GROUP_QUEUE, GROUPS, Group, HOSTS, Host, QUEUE, Slots};
+use crate::transaction::{Arrivals, Transaction};
 
 pub(crate) const STRIPES: u32 = 32;
 /// A scan walks over the tombstones of at most so many turns of a host.
@@ -93,7 +93,7 @@ impl Host {
     }
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     pub(crate) async fn host(&self, host: &str) -> Result<Option<Host>> {
         HOSTS.get(self.tx, (host,)).await
     }

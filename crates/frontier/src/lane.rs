@@ -12,8 +12,8 @@ use policy::time::{Span, Time};
 use store::Result;
 use store::table::Table;
 
-use crate::desk::Desk;
 use crate::schema::{HOST_QUEUE, SILENT_QUEUE, Slots};
+use crate::transaction::Transaction;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
@@ -87,7 +87,7 @@ impl Slots {
     }
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     /// The lane in which a unit stands that says it stands there.
     pub(crate) async fn lane_of(&self, unit: &str, at: Time) -> Result<Lane> {
         let silent = SILENT_QUEUE.get(self.tx, (at.0, unit)).await?;

@@ -10,10 +10,10 @@ use policy::time::Time;
 use store::{Durability, Result};
 
 use crate::Frontier;
-use crate::desk::Desk;
 use crate::hosts::Unit;
 use crate::ports::Order;
 use crate::schema::{GROUPS, HOSTS, LEASES, Slots};
+use crate::transaction::Transaction;
 
 impl Frontier {
     /// From now on these reservations hold for another whole lease. Says until when; none of those that were taken back.
@@ -23,13 +23,13 @@ impl Frontier {
         let writer = &self.writer();
         let renew = self.store.transact_idempotent(|tx| async move {
             tx.set_durability(Durability::Relaxed);
-            self.desk(&tx, writer, stripe).await?.renew(orders).await
+            self.transaction(&tx, writer, stripe).await?.renew(orders).await
         });
         renew.await
     }
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     async fn renew(&self, orders: &[&Order]) -> Result<Vec<Option<Time>>> {
         let until = self.now.plus(self.catalog().settings().lease);
         let mut hosts = BTreeMap::new();

@@ -18,7 +18,6 @@ mod contract;
 mod counts;
 mod cursor;
 mod declared;
-mod desk;
 mod feed;
 mod format1;
 mod harvester;
@@ -41,6 +40,7 @@ mod size;
 mod start;
 mod stats;
 mod sweep;
+mod transaction;
 mod upgrade;
 mod visits;
 mod walks;
@@ -83,13 +83,13 @@ pub use why::{Explanation, HostSituation, Situation};
 use clock::Watch;
 use cursor::{Cursor, Writer};
 use declared::Declared;
-use desk::{Desk, Traces};
 use feed::Indexes;
 use hosts::STRIPES;
 use memo::Memo;
 use pause::Pauses;
 use ports::Clock;
 use rest::Resting;
+use transaction::{Traces, Transaction};
 use walks::Walks;
 
 /// The frontier of one store. Share it by reference or `Arc`.
@@ -192,14 +192,19 @@ impl Frontier {
         Ok(())
     }
 
-    async fn desk<'a>(&'a self, tx: &'a Tx, cursor: &'a Writer<'a>, stripe: u64) -> Result<Desk<'a>> {
+    async fn transaction<'a>(
+        &'a self,
+        tx: &'a Tx,
+        cursor: &'a Writer<'a>,
+        stripe: u64,
+    ) -> Result<Transaction<'a>> {
         self.declared.catch_up(tx).await?;
         let stripe = u32::try_from(stripe % u64::from(STRIPES)).unwrap_or(0);
         let traces = self.tracing.load(Ordering::Relaxed).then_some(&self.traces);
         let now = self.look_at_clock().await?;
         let counted = parking_lot::Mutex::default();
         let (declared, pauses, next_end) = (&self.declared, &self.pauses, &self.next_end);
-        Ok(Desk { tx, now, declared, pauses, cursor, next_end, stripe, traces, counted })
+        Ok(Transaction { tx, now, declared, pauses, cursor, next_end, stripe, traces, counted })
     }
 
     /// Gives out no orders for as long as this holds: back-pressure of the link index.

@@ -2,7 +2,7 @@
 //!
 //! The links of a page are looked up in one batch, decided by `policy`, and written where they change something. Most
 //! are known and change nothing: those cost the look-up only. URLs of the page's own host are settled by its release,
-//! others through [`Desk::arrive_all`].
+//! others through [`Transaction::arrive_all`].
 
 use std::collections::HashSet;
 
@@ -13,10 +13,10 @@ use policy::outlink::{Action, Known, Link, LinkDecision, Parent, decide};
 use policy::owner::{Origin, Via};
 use store::Result;
 
-use crate::desk::{Arrivals, Desk};
 use crate::memo::UrlHash;
 use crate::ports::Outlink;
 use crate::schema::{URLS, UrlState};
+use crate::transaction::{Arrivals, Transaction};
 
 /// On whose behalf links are brought: a page, or the start of a seed.
 pub(crate) struct Page<'a> {
@@ -74,7 +74,7 @@ enum Effect<'a> {
     Remove(&'a Record),
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     /// Processes the links of a page; returns how many URLs they added.
     pub(crate) async fn discover(
         &self,

@@ -9,8 +9,8 @@ use store::table::KeyRange;
 use store::{Order, Result, Tx};
 
 use crate::Frontier;
-use crate::desk::{Arrivals, stored_url};
 use crate::schema::{CAPTURES, Capture, HOSTS, Host, QUEUE, URLS, UrlState, surt_in_key};
+use crate::transaction::{Arrivals, stored_url};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -215,16 +215,16 @@ impl Frontier {
         let stripe = self.draw();
         let writer = &self.writer();
         let shift = self.store.transact_idempotent(|tx| async move {
-            let desk = self.desk(&tx, writer, stripe).await?;
-            let Some(UrlState::Queued(record)) = desk.state(collection, url.as_str()).await? else {
+            let transaction = self.transaction(&tx, writer, stripe).await?;
+            let Some(UrlState::Queued(record)) = transaction.state(collection, url.as_str()).await? else {
                 return Ok(false);
             };
             let last = if due < record.due { None } else { record.last };
             let mut arrivals = Arrivals::new();
             let moved = Record { due, last, ..record.clone() };
-            desk.requeue(collection, url, &record, moved, &mut arrivals)?;
-            desk.arrive_all(&arrivals).await?;
-            desk.close().await?;
+            transaction.requeue(collection, url, &record, moved, &mut arrivals)?;
+            transaction.arrive_all(&arrivals).await?;
+            transaction.close().await?;
             Ok(true)
         });
         shift.await

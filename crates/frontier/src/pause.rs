@@ -16,8 +16,8 @@ use store::table::KeyRange;
 use store::{Error, Order, Result, Tx};
 
 use crate::Frontier;
-use crate::desk::{Arrivals, Desk, stored_url};
 use crate::schema::{COUNTERS, HOSTS, Host, PAUSES, URLS, UrlState};
+use crate::transaction::{Arrivals, Transaction, stored_url};
 
 const VERSION: &str = "pauses";
 /// More pauses than this are no pauses but a configuration.
@@ -152,10 +152,10 @@ impl Frontier {
         let stripe = self.draw();
         let writer = &self.writer();
         let wake = self.store.transact_idempotent(|tx| async move {
-            let desk = self.desk(&tx, writer, stripe).await?;
+            let transaction = self.transaction(&tx, writer, stripe).await?;
             let Some(mut host) = HOSTS.lock(&tx, (name,)).await? else { return Ok(()) };
             host.backoff_until = None;
-            desk.settle_host(name, &mut host).await
+            transaction.settle_host(name, &mut host).await
         });
         wake.await
     }
@@ -168,8 +168,8 @@ impl Frontier {
             let stripe = self.draw();
             let writer = &self.writer();
             let wake = self.store.transact_idempotent(|tx| async move {
-                let desk = self.desk(&tx, writer, stripe).await?;
-                desk.wake_urls(range).await
+                let transaction = self.transaction(&tx, writer, stripe).await?;
+                transaction.wake_urls(range).await
             });
             rest = wake.await?;
         }
@@ -183,7 +183,7 @@ pub(crate) async fn changed(tx: &Tx) -> Result<()> {
     COUNTERS.put(tx, (VERSION,), &(version + 1))
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     /// When a walk that is paused, or whose collection or host is, is looked at again.
     pub(crate) fn paused_until(&self, walk: &str, collection: &str, host: &str) -> Option<Time> {
         let paused = self.pauses.has_some()

@@ -9,11 +9,11 @@ use store::{Result, Tx};
 
 use crate::check::{Finding, all};
 use crate::counts::{ALL_DOMAINS, Counted};
-use crate::desk::stored_url;
 use crate::schema::{
     CAPTURES, CONTRACT, DEMAND, HOURS, OPEN, Promises, TOTALS, TRAFFIC, Totals, Traffic, URL_COUNTS,
     UrlCounts, UrlState,
 };
+use crate::transaction::stored_url;
 
 /// What does not agree: each counter with what the tables say.
 pub(crate) async fn differences(

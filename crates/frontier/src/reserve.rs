@@ -21,12 +21,12 @@ use store::{Durability, Order as ScanOrder, Result};
 
 use crate::Frontier;
 use crate::cursor::Place;
-use crate::desk::{Arrivals, Desk, stored_url};
 use crate::hosts::Unit;
 use crate::lane::{Lane, Room};
 use crate::ports::Order;
 use crate::schema::{COOKIES, GROUP_QUEUE, GROUPS, Host, LEASES, QUEUE, Slot, UrlState};
 use crate::size::ROOM_BYTES_MIN;
+use crate::transaction::{Arrivals, Transaction, stored_url};
 use crate::walks::Granted;
 
 /// URLs looked at per unit and transaction.
@@ -99,17 +99,17 @@ impl Frontier {
             tx.set_durability(Durability::Relaxed);
             // New numbers for every run: one that was committed without our hearing of it keeps its own until they run out.
             let leases: Vec<u64> = (0..room.total).map(|_| self.draw()).collect();
-            let desk = self.desk(&tx, writer, self.draw()).await?;
+            let transaction = self.transaction(&tx, writer, self.draw()).await?;
             self.pauses.catch_up(&tx).await?;
             if self.pauses.everything() {
                 let none = Reserved { orders: Vec::new(), next: None };
                 return Ok((Granted::none(planned), none, Vec::new()));
             }
             let mut room = room;
-            let granted = desk.reserve_walks(planned, &leases, &mut room).await?;
+            let granted = transaction.reserve_walks(planned, &leases, &mut room).await?;
             let (reserved, begins) =
-                desk.reserve_units(&leases[granted.orders.len()..], from, &mut room).await?;
-            desk.close().await?;
+                transaction.reserve_units(&leases[granted.orders.len()..], from, &mut room).await?;
+            transaction.close().await?;
             Ok((granted, reserved, begins))
         });
         let (granted, mut reserved, begins) = match reserve.await {
@@ -129,7 +129,7 @@ impl Frontier {
     }
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     /// Those whose turn it is, of both lanes, the earliest first. Also returns where the queues begin.
     async fn reserve_units(
         &self,

@@ -12,10 +12,10 @@ use store::{Durability, Result};
 use tokio::sync::Notify;
 
 use crate::Frontier;
-use crate::desk::Desk;
 use crate::hosts::Unit;
 use crate::ports::Order;
 use crate::schema::{GROUPS, HOSTS};
+use crate::transaction::Transaction;
 
 /// Orders that rest at a time: each has an answer in hand.
 const RESTING_MAX: usize = 64;
@@ -70,15 +70,15 @@ impl Frontier {
         let writer = &self.writer();
         let another = self.store.transact_idempotent(|tx| async move {
             tx.set_durability(Durability::Relaxed);
-            let desk = self.desk(&tx, writer, order.lease).await?;
+            let transaction = self.transaction(&tx, writer, order.lease).await?;
             let asked = crawl_delay.into_iter().chain(retry_after).max();
-            desk.another_request(order, took, asked).await
+            transaction.another_request(order, took, asked).await
         });
         another.await
     }
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     async fn another_request(&self, order: &Order, took: Span, asked: Option<Span>) -> Result<Option<Time>> {
         let name = order.host.as_str();
         let Some(mut host) = HOSTS.lock(self.tx, (name,)).await? else { return Ok(None) };

@@ -12,8 +12,8 @@ use store::table::KeyRange;
 use store::{Order, Result};
 
 use crate::Frontier;
-use crate::desk::{Arrivals, Desk, stored_url};
 use crate::schema::{DENIED, UrlState};
+use crate::transaction::{Arrivals, Transaction, stored_url};
 
 /// URLs looked at in one transaction.
 const BATCH: usize = 100;
@@ -42,8 +42,8 @@ impl Frontier {
                 if DENIED.first(&tx, range).await?.is_none() {
                     return Ok((0, None));
                 }
-                let desk = self.desk(&tx, writer, stripe).await?;
-                desk.readmit(range, allows).await
+                let transaction = self.transaction(&tx, writer, stripe).await?;
+                transaction.readmit(range, allows).await
             });
             let (count, next) = readmit.await?;
             back += count;
@@ -53,7 +53,7 @@ impl Frontier {
     }
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     async fn readmit(&self, range: &KeyRange, allows: &impl Allows) -> Result<(usize, Option<KeyRange>)> {
         let page = DENIED.scan(self.tx, range, BATCH, Order::Forward).await?;
         let mut arrivals = Arrivals::new();

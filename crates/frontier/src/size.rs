@@ -9,10 +9,10 @@ use policy::model::Record;
 use policy::url::CrawlUrl;
 use store::{Error, Result};
 
-use crate::desk::{Arrivals, Desk};
 use crate::links::Page;
 use crate::ports::{Order, Outlink, PageNow, Report};
 use crate::schema::{URLS, UrlState};
+use crate::transaction::{Arrivals, Transaction};
 
 /// Harvests are committed together while they weigh no more than this.
 pub(crate) const BATCH_BYTES_MAX: usize = store::limits::TXN_BYTES_MAX / 2;
@@ -68,7 +68,7 @@ pub(crate) struct Followed {
     pub(crate) left_out: u64,
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     /// Takes in the links of a page: all of them, or, where it has the transaction to itself, as many as fit.
     pub(crate) async fn follow_fitting(
         &self,

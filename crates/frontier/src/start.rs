@@ -6,8 +6,8 @@ use policy::catalog::Catalog;
 use store::Result;
 
 use crate::Frontier;
-use crate::desk::Arrivals;
 use crate::schema::{COUNTERS, URLS};
+use crate::transaction::Arrivals;
 
 pub(crate) const RUN: &str = "run";
 /// Seeds started in one transaction.
@@ -80,14 +80,15 @@ impl Frontier {
             let stripe = self.draw();
             let writer = &self.writer();
             let start = self.store.transact_idempotent(|tx| async move {
-                let desk = self.desk(&tx, writer, stripe).await?;
+                let transaction = self.transaction(&tx, writer, stripe).await?;
                 let mut arrivals = Arrivals::new();
                 let mut changed = 0;
                 for (seed, collection) in batch {
-                    changed += usize::from(desk.start_seed(seed, collection, run, &mut arrivals).await?);
+                    changed +=
+                        usize::from(transaction.start_seed(seed, collection, run, &mut arrivals).await?);
                 }
-                desk.arrive_all(&arrivals).await?;
-                desk.close().await?;
+                transaction.arrive_all(&arrivals).await?;
+                transaction.close().await?;
                 Ok(changed)
             });
             changed += start.await?;

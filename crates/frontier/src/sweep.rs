@@ -11,9 +11,9 @@ use store::table::KeyRange;
 use store::{Order as ScanOrder, Result};
 
 use crate::Frontier;
-use crate::desk::{Desk, stored_url};
 use crate::hosts::Unit;
 use crate::schema::{GROUPS, HOSTS, LEASES, URLS, UrlState};
+use crate::transaction::{Transaction, stored_url};
 
 /// Rows handled in one transaction.
 const BATCH: usize = 100;
@@ -47,7 +47,7 @@ impl Frontier {
         loop {
             let writer = &self.writer();
             let take = self.store.transact_idempotent(|tx| async move {
-                let desk = self.desk(&tx, writer, stripe).await?;
+                let transaction = self.transaction(&tx, writer, stripe).await?;
                 let range = KeyRange {
                     from: LEASES.range_from((), (from,)).from,
                     ..LEASES.range_before((), (up_to.0 + 1,))
@@ -55,7 +55,7 @@ impl Frontier {
                 let page = LEASES.scan(&tx, &range, BATCH, ScanOrder::Forward).await?;
                 for ((until, lease), (unit, host)) in &page.rows {
                     LEASES.delete(&tx, (*until, *lease))?;
-                    desk.free_lease(&Unit::parse(unit), host, *lease).await?;
+                    transaction.free_lease(&Unit::parse(unit), host, *lease).await?;
                 }
                 Ok(page.rows.len())
             });
@@ -77,8 +77,8 @@ impl Frontier {
             let range = &range;
             let writer = &self.writer();
             let sweep = self.store.transact_idempotent(|tx| async move {
-                let desk = self.desk(&tx, writer, stripe).await?;
-                desk.sweep_range(range).await
+                let transaction = self.transaction(&tx, writer, stripe).await?;
+                transaction.sweep_range(range).await
             });
             let (count, next) = sweep.await?;
             removed += count;
@@ -88,7 +88,7 @@ impl Frontier {
     }
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     async fn free_lease(&self, unit: &Unit, name: &str, lease: u64) -> Result<()> {
         let Some(mut host) = HOSTS.lock(self.tx, (name,)).await? else { return Ok(()) };
         host.slots.taken.retain(|slot| slot.lease != lease);

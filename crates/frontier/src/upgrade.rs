@@ -15,9 +15,9 @@ use store::{Bytes, Result, Tx};
 
 use crate::counts::Counted;
 use crate::declared::Declared;
-use crate::desk::stored_url;
 use crate::robots::server_of;
 use crate::schema::{BLACKLIST, CAPTURES, DENIED, TRAFFIC, URLS, UrlState};
+use crate::transaction::stored_url;
 
 /// How late harvests were, in format 1.
 const LATENESS: u8 = 0x1C;

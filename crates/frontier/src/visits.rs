@@ -8,9 +8,9 @@ use policy::time::{Span, Time};
 use store::{Durability, Result};
 
 use crate::Frontier;
-use crate::desk::Desk;
 use crate::hosts::Unit;
 use crate::schema::{GROUPS, HOSTS, Host, LEASES, Slot};
+use crate::transaction::Transaction;
 
 /// When to come again while all slots are taken: nobody knows when one is free.
 const COME_AGAIN: Span = Span::seconds(1);
@@ -46,7 +46,7 @@ impl Frontier {
             tx.set_durability(Durability::Relaxed);
             self.pauses.catch_up(&tx).await?;
             let lease = self.draw();
-            self.desk(&tx, writer, lease).await?.visit(host, url, lease).await
+            self.transaction(&tx, writer, lease).await?.visit(host, url, lease).await
         });
         visit.await
     }
@@ -57,13 +57,13 @@ impl Frontier {
         let writer = &self.writer();
         let leave = self.store.transact_idempotent(|tx| async move {
             tx.set_durability(Durability::Relaxed);
-            self.desk(&tx, writer, visiting.lease).await?.leave(visiting, took).await
+            self.transaction(&tx, writer, visiting.lease).await?.leave(visiting, took).await
         });
         leave.await
     }
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     async fn visit(&self, name: &str, url: &str, lease: u64) -> Result<Visit> {
         if let Some(until) = self.paused_until("", "", name) {
             return Ok(Visit::Wait(until));

@@ -11,9 +11,9 @@ use policy::url::CrawlUrl;
 use store::Result;
 
 use crate::Frontier;
-use crate::desk::Desk;
 use crate::look::{HostRow, host_row};
 use crate::schema::{BLACKLIST, UrlState};
+use crate::transaction::Transaction;
 
 /// Seeds tried for a URL that no seed matches.
 const SEEDS_TRIED_MAX: usize = 20;
@@ -56,21 +56,21 @@ impl Frontier {
     pub async fn why(&self, url: &CrawlUrl, collection: Option<&str>) -> Result<Vec<Explanation>> {
         let tx = self.store.begin().await?;
         let writer = &self.writer();
-        let desk = self.desk(&tx, writer, 0).await?;
+        let transaction = self.transaction(&tx, writer, 0).await?;
         let mut names: Vec<String> = match collection {
             Some(name) => vec![name.to_owned()],
-            None => desk.catalog().collections().map(|collection| collection.name.clone()).collect(),
+            None => transaction.catalog().collections().map(|collection| collection.name.clone()).collect(),
         };
         names.sort();
         let mut explanations = Vec::new();
         for name in names {
-            explanations.push(desk.explain(&name, url).await?);
+            explanations.push(transaction.explain(&name, url).await?);
         }
         Ok(explanations)
     }
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     async fn explain(&self, collection: &str, url: &CrawlUrl) -> Result<Explanation> {
         let row = self.host(url.site()).await?;
         let in_flight = row.as_ref().is_some_and(|host| host.is_in_flight(collection, url.as_str()));

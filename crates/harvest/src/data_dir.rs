@@ -93,7 +93,7 @@ in a new directory, from the WARC files with `skurd archive adopt`";
 
 /// What to do about a directory that somebody else has.
 fn in_use(dir: &Path, owner: Option<u32>) -> &'static str {
-    match crate::notice::Notice::read(dir).map(|notice| notice.pid) {
+    match crate::running_server::RunningServer::read(dir).map(|notice| notice.pid) {
         Some(server) if Some(server) == owner => {
             "that is `skurd serve`, and this command wants the directory for itself: stop the server, and start it again after"
         }

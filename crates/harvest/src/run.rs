@@ -235,7 +235,7 @@ fn identity(settings: &Settings, wanted: &Wanted) -> Result<Identity> {
     let identity = Identity::new(settings, wanted.user_agent.as_deref(), wanted.contact.as_deref());
     if !identity.is_reachable() && wanted.allow_net.is_empty() {
         return Err(hinted(
-            "who harvests must be reachable for those who are harvested",
+            "no contact is given: site owners must be able to reach you",
             "--contact https://your.site/bot, or `contact` in the settings of the config; without it, only networks of --allow-net are asked",
         ));
     }

@@ -1,7 +1,7 @@
 //! `skurd serve`: a harvest without an end, and a server beside it.
 //!
 //! The data directory is opened and everything declared and started as `skurd crawl` does it; then the server listens and says where in
-//! `serve.json` ([`notice`]). It has threads of its own, so that a long report does not hold up the harvest. A request passes
+//! `serve.json` ([`running_server`](harvest::running_server)). It has threads of its own, so that a long report does not hold up the harvest. A request passes
 //! [`limits`] and [`guard`] before it reaches the [API](crate::api). A signal stops the harvest first; the server answers until
 //! what is in flight has come home, and then ends within seconds.
 
@@ -11,6 +11,7 @@
 )]
 
 pub mod api;
+pub mod client;
 pub mod failure;
 pub mod guard;
 mod limits;
@@ -30,7 +31,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use app::App;
-use harvest::notice::Notice;
+use harvest::running_server::RunningServer;
 
 pub use app::{Event, Live, Sample};
 pub use failure::{Answer, Failure};
@@ -58,7 +59,7 @@ impl Server {
     pub fn start(listener: TcpListener, guard: Guard, app: App, pages: MakePages) -> Result<Server> {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let notice = Notice { address, pid: std::process::id(), key: guard.key.clone() };
+        let notice = RunningServer { address, pid: std::process::id(), key: guard.key.clone() };
         let runtime = Builder::new_multi_thread()
             .worker_threads(THREADS)
             .max_blocking_threads(BLOCKING_THREADS_MAX)

@@ -16,7 +16,7 @@ use super::text::{number, or_dash, shown};
 use app::Paging;
 use app::walks::{WalkItem, WalkState};
 use harvest::walk::Stopped;
-use server::api::segment;
+use server::client::segment;
 
 const ROWS: usize = 50;
 

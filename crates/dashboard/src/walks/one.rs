@@ -16,7 +16,8 @@ use app::Answer;
 use app::Problem;
 use app::walks::{Look, WalkDetail, WalkItem, WalkState, get_walk};
 use harvest::walk::WalkCell;
-use server::api::{Path, segment};
+use server::api::Path;
+use server::client::segment;
 
 /// Stretches told one by one.
 const STRETCHES: usize = 16;

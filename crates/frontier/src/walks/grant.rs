@@ -14,12 +14,12 @@ use policy::time::Time;
 use store::Result;
 
 use super::{Planned, Plans, Walks};
-use crate::desk::Desk;
 use crate::hosts::Unit;
 use crate::lane::{Lane, Room};
 use crate::ports::{Order, WalkOrder};
 use crate::reserve::Picked;
 use crate::schema::{GROUPS, HOSTS, Host};
+use crate::transaction::Transaction;
 
 /// What became of the plans.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ struct Open {
     changed: bool,
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     /// One order for each plan that finds a slot.
     pub(crate) async fn reserve_walks(
         &self,

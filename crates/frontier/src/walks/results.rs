@@ -8,12 +8,12 @@ use store::{Result, Tx};
 
 use super::{Strand, Walks};
 use crate::complete::{Harvest, Summary};
-use crate::desk::{Arrivals, Desk};
 use crate::links::Page;
 use crate::ports::{Fetch, Order, Report};
 use crate::schema::{COUNTERS, ErrorKind, Host, WALK_IDS, WALKS, WalkRow, WalkRun};
 use crate::size::Followed;
 use crate::start::RUN;
+use crate::transaction::{Arrivals, Transaction};
 
 /// Rows of a walk to be written with what changed it.
 #[derive(Clone, Debug)]
@@ -107,7 +107,7 @@ impl Walks {
     }
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     /// What an answer to a walk does besides: to its host, and to the queue if its links are followed.
     pub(crate) async fn walked(
         &self,

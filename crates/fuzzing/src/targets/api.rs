@@ -13,7 +13,6 @@ use tower::ServiceExt;
 
 use super::RUNTIME;
 use harvest::session::frontier_of;
-use server::api;
 
 const REQUESTS_MAX: usize = 4;
 
@@ -70,7 +69,7 @@ fn seeds(seeds: &mut Seeds) {
 
 async fn requests(input: &[u8]) {
     let frontier = frontier_of(store::Store::in_memory(1));
-    let api = api::in_process(frontier, Path::new("/nonexistent/skurd"));
+    let api = server::client::in_process(frontier, Path::new("/nonexistent/skurd"));
     let mut rest = input;
     for _ in 0..REQUESTS_MAX {
         let end = rest.windows(5).position(|window| window == b"\n---\n");

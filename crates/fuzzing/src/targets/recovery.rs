@@ -27,7 +27,7 @@ use tempfile::TempDir;
 use super::RUNTIME;
 use harvest::session::frontier_of;
 use harvest::wire::archive::adopt;
-use harvest::wire::{Haul, Identity, WarcArchive, WireSettings, warc_dir};
+use harvest::wire::{Identity, PackedAnswer, WarcArchive, WireSettings, warc_dir};
 
 /// What happens in one life of an archive.
 const EVENTS_MAX: usize = 40;
@@ -209,7 +209,7 @@ impl World {
     /// Archives a batch of one to three exchanges, of one collection or two.
     async fn keep(&mut self, draw: &mut Draw<'_>) -> Rows {
         let both = draw.flag();
-        let mut batch: Vec<(Order, Haul)> = Vec::new();
+        let mut batch: Vec<(Order, PackedAnswer)> = Vec::new();
         self.last = Last { batch: self.last.batch + 1, number: 0, settled: false };
         for at in 0..1 + draw.below(3) {
             self.made += 1;
@@ -220,9 +220,9 @@ impl World {
             let group = group.finish();
             self.pieces.push(Piece { bytes: bytes_of(&group), batch: self.last.batch });
             let collection = if both && at % 2 == 1 { "c1" } else { "c0" };
-            batch.push((order(&url, collection), Haul::Groups(vec![group])));
+            batch.push((order(&url, collection), PackedAnswer::Groups(vec![group])));
         }
-        let lent: Vec<(&Order, &Haul)> = batch.iter().map(|(order, haul)| (order, haul)).collect();
+        let lent: Vec<(&Order, &PackedAnswer)> = batch.iter().map(|(order, haul)| (order, haul)).collect();
         let kept = self.archive.keep(&lent).await.expect("it is kept");
         self.last.number = kept.files.iter().map(|file| file.row.batch).max().expect("a file");
         let captures = batch.iter().zip(kept.captures).flat_map(|((order, _), captures)| {

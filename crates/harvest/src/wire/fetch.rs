@@ -25,7 +25,7 @@ use policy::url::UrlRules;
 use policy::walk::{Outcome, Seen};
 
 use super::identity::{Identity, product_token};
-use super::pack::{Answer, Haul, Original, Packers};
+use super::pack::{Answer, Original, PackedAnswer, Packers};
 use super::robots::{Asked, Asker, Failure, Reading, RobotsCache, Ruling};
 use crate::clock::SystemClock;
 
@@ -105,7 +105,7 @@ impl WireFetcher {
         manner: &Manner,
         reading: &Reading,
         ruling: Option<Ruling>,
-    ) -> (Report, Option<Haul>) {
+    ) -> (Report, Option<PackedAnswer>) {
         let packed = match (&self.shelf, &reading.exchange) {
             (Some(shelf), Some((exchange, dns))) => shelf.packers.aside(exchange, dns.as_ref()).map(Some),
             _ => Ok(None),
@@ -131,7 +131,7 @@ impl WireFetcher {
         };
         report.response_time = reading.took.unwrap_or(Span::ZERO);
         report.answered = reading.took.is_some() && reading.exchange.is_some();
-        (report, packed.map(|packed| Haul::Groups(vec![packed])))
+        (report, packed.map(|packed| PackedAnswer::Groups(vec![packed])))
     }
 
     async fn request(&self, order: &Order, manner: &Manner, jar: &Jar) -> (Fetched, Option<Original>) {
@@ -177,9 +177,9 @@ impl WireFetcher {
 }
 
 impl Fetcher for WireFetcher {
-    type Exchange = Haul;
+    type Exchange = PackedAnswer;
 
-    async fn fetch(&self, order: &Order) -> (Report, Option<Haul>) {
+    async fn fetch(&self, order: &Order) -> (Report, Option<PackedAnswer>) {
         let manner = self.manner(order);
         let ruling = match self.ask_robots(order, &manner).await {
             Ok(None) => None,
@@ -272,7 +272,7 @@ impl Fetcher for WireFetcher {
         report.problem = problem;
         report.existence = done.existence;
         report.page = done.page;
-        (report, (!groups.is_empty()).then_some(Haul::Groups(groups)))
+        (report, (!groups.is_empty()).then_some(PackedAnswer::Groups(groups)))
     }
 }
 
@@ -515,9 +515,9 @@ fn failed(error: &FetchError) -> Report {
 }
 
 /// The fault is ours, not the URL's: the archive refuses the batch, and the run ends before anything is counted.
-fn local(reason: &str) -> (Report, Option<Haul>) {
+fn local(reason: &str) -> (Report, Option<PackedAnswer>) {
     let report = Report::bare(SystemClock.now(), Fetch::NoAnswer(ErrorKind::Broken));
-    (report, Some(Haul::Failed(reason.to_owned())))
+    (report, Some(PackedAnswer::Failed(reason.to_owned())))
 }
 
 /// Seconds, or a date, of a 429 or 503.

@@ -32,7 +32,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 pub use archive::WarcArchive;
 pub use fetch::WireFetcher;
 pub use identity::Identity;
-pub use pack::Haul;
+pub use pack::PackedAnswer;
 
 use crate::clock::SystemClock;
 

@@ -22,7 +22,7 @@ pub(super) struct Packers {
 
 /// What one order brought, ready for the archive.
 #[derive(Debug)]
-pub enum Haul {
+pub enum PackedAnswer {
     Groups(Vec<Prepared>),
     /// It could not be kept so far, for reasons on this side.
     Failed(String),

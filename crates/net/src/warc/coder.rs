@@ -11,7 +11,7 @@ use flate2::{Compress, FlushCompress, Status};
 use zstd::stream::raw::{Encoder, InBuffer, Operation, OutBuffer};
 use zstd::zstd_safe::CParameter;
 
-use super::small::{SMALL_BYTES_MAX, Small};
+use super::small_deflate::{SMALL_BYTES_MAX, SmallDeflate};
 use crate::exchange::Recording;
 
 /// Compressed bytes are handed on when there are this many.
@@ -68,7 +68,7 @@ struct Gzip {
     crc: Hasher,
     length: u32,
     /// None at levels that are to pack better than fast.
-    small: Option<Small>,
+    small: Option<SmallDeflate>,
     /// A small record as it comes in; none while one is large.
     whole: Option<Vec<u8>>,
 }
@@ -76,7 +76,13 @@ struct Gzip {
 impl Gzip {
     fn new(level: u32) -> Gzip {
         let deflate = Compress::new(flate2::Compression::new(level), false);
-        Gzip { deflate, crc: Hasher::new(), length: 0, small: (level == 1).then(Small::new), whole: None }
+        Gzip {
+            deflate,
+            crc: Hasher::new(),
+            length: 0,
+            small: (level == 1).then(SmallDeflate::new),
+            whole: None,
+        }
     }
 
     fn begin(&mut self, len: u64) {

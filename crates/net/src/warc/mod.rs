@@ -36,7 +36,7 @@ mod pack;
 mod plan;
 mod read;
 mod shelf;
-mod small;
+mod small_deflate;
 pub(crate) mod split;
 mod stored;
 mod verify;

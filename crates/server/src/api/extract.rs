@@ -17,7 +17,7 @@ use declare::CONFIG_BYTES_MAX;
 /// Larger bodies are refused.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 /// The same for a whole config, of which few are taken in at once.
-pub(super) const LARGE_BYTES_MAX: usize = 16 << 20;
+pub(crate) const LARGE_BYTES_MAX: usize = 16 << 20;
 /// How long a body may take to come, once its head is there; a whole config has longer.
 const BODY_WITHIN: Duration = Duration::from_secs(10);
 const LARGE_WITHIN: Duration = Duration::from_secs(45);
@@ -43,7 +43,7 @@ impl AsRef<[u8]> for LargeText {
 
 /// Says of a request that it comes from this process, which has read the body from a file: that may be as large as a file may.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Own;
+pub(crate) struct Own;
 
 pub struct Query<T>(pub T);
 
@@ -135,7 +135,7 @@ fn expect_kind(
 }
 
 /// A small body, within the time that is usual.
-pub async fn small(body: Body, most: usize) -> Result<Bytes, Problem> {
+pub async fn read_body(body: Body, most: usize) -> Result<Bytes, Problem> {
     whole(body, most, BODY_WITHIN).await
 }
 
@@ -155,7 +155,7 @@ fn too_large(most: usize) -> Problem {
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {most} bytes"))
 }
 
-pub(super) fn config_too_large() -> Problem {
+pub(crate) fn config_too_large() -> Problem {
     too_large(LARGE_BYTES_MAX).hint("stop the server, and use `skurd config apply`")
 }
 

@@ -7,13 +7,12 @@
 //! The OpenAPI document comes from the handlers themselves ([`document`]). Lists come in pages with a cursor ([`page`]).
 
 mod archive;
-mod ask;
 mod blacklist;
 mod captures;
 mod config;
 mod control;
 mod document;
-mod extract;
+pub(crate) mod extract;
 mod health;
 mod hosts;
 mod index;
@@ -32,9 +31,7 @@ use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
 
 pub use crate::failure::{Answer, Failure};
-pub use ask::in_process;
-pub use ask::{Ask, NOT_UNDERSTOOD, Question, segment};
-pub use extract::{BODY_BYTES_MAX, Json, Path, Query, small};
+pub use extract::{BODY_BYTES_MAX, Json, Path, Query, read_body};
 
 use app::{App, Problem};
 

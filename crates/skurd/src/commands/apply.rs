@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::output::{Column, Table, left, right};
 use app::config::{Applied, AppliedKind};
 use harvest::session::stdout;
-use server::api::{Ask, Question};
+use server::client::{Call, Client};
 
 const COLUMNS: [Column; 5] =
     [left("kind"), right("added"), right("changed"), right("unchanged"), right("deleted")];
@@ -19,9 +19,9 @@ pub(crate) fn run(file: &Path, dir: &Path, prune: bool, as_json: bool) -> Result
     let bytes = declare::read_bounded(file, declare::CONFIG_BYTES_MAX)?;
     // What is wrong with it is told under its own name, before there is a directory.
     declare::parse(&file.display().to_string(), &bytes)?;
-    let mut question = Question::new(Method::POST, "config").yaml(bytes);
+    let mut question = Call::new(Method::POST, "config").yaml(bytes);
     question.query.push(("prune", prune.to_string()));
-    let applied: Applied = Ask::create(dir)?.ask(&question)?;
+    let applied: Applied = Client::create(dir)?.ask(&question)?;
     let mut out = stdout();
     if as_json {
         for kind in &applied.kinds {

@@ -11,7 +11,7 @@ use crate::output::{Column, left};
 use app::blacklist::{Added, BlacklistItem, Lifted};
 use declare::print_duration;
 use harvest::session::note;
-use server::api::{Ask, Question};
+use server::client::{Call, Client};
 
 const COLUMNS: [Column; 5] = [left("since"), left("until"), left("reason"), left("collection"), left("url")];
 
@@ -22,13 +22,13 @@ pub(crate) fn run(args: &BlacklistArgs) -> Result<()> {
         Some(BlacklistCommand::Add { which, reason, span }) => each(which, |ask, url| {
             let span = span.map(print_duration);
             let body = json!({ "url": url, "collection": which.collection, "reason": reason, "for": span });
-            let added: Added = ask.ask(&Question::new(Method::POST, "blacklist").body(&body))?;
+            let added: Added = ask.ask(&Call::new(Method::POST, "blacklist").body(&body))?;
             let end = added.until.map_or("until it is lifted".to_owned(), |until| format!("until {until}"));
             Ok((format!("is blacklisted {end}"), added.url, added.collections))
         }),
         Some(BlacklistCommand::Lift(which)) => each(which, |ask, url| {
             let body = json!({ "url": url, "collection": which.collection });
-            let lifted: Lifted = ask.ask(&Question::new(Method::POST, "blacklist/lift").body(&body))?;
+            let lifted: Lifted = ask.ask(&Call::new(Method::POST, "blacklist/lift").body(&body))?;
             Ok(("is back in the queue".to_owned(), lifted.url, lifted.collections))
         }),
     }
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &BlacklistArgs) -> Result<()> {
 fn list(args: &BlacklistList) -> Result<()> {
     let query = args.collection.clone().map(|name| ("collection", name)).into_iter().collect();
     let listing = Listing { path: "blacklist", query, limit: args.limit, json: args.json, columns: &COLUMNS };
-    let found = listing.print(&Ask::open(&args.data.dir)?, cells)?;
+    let found = listing.print(&Client::open(&args.data.dir)?, cells)?;
     match found || args.json {
         true => Ok(()),
         false => note("nothing is blacklisted"),

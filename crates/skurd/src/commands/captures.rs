@@ -9,7 +9,7 @@ use crate::args::CapturesArgs;
 use crate::output::{Column, left, number_or_dash, right, text_or_dash};
 use app::captures::CaptureItem;
 use harvest::session::stdout;
-use server::api::Ask;
+use server::client::Client;
 
 const COLUMNS: [Column; 7] = [
     left("time"),
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &CapturesArgs) -> Result<()> {
     query.extend(args.collection.clone().map(|name| ("collection", name)));
     let limit = args.limit.map(|limit| u64::try_from(limit).unwrap_or(u64::MAX));
     let listing = Listing { path: "captures", query, limit, json: args.json, columns: &COLUMNS };
-    let found = listing.print(&Ask::open(&args.data.dir)?, cells)?;
+    let found = listing.print(&Client::open(&args.data.dir)?, cells)?;
     if !found && !args.json {
         let of = args.url.as_ref().map_or_else(String::new, |url| format!(" of {url}"));
         let mut out = stdout();

@@ -8,7 +8,7 @@ use crate::args::HostsArgs;
 use crate::output::{Column, left, right, text_or_dash};
 use app::hosts::HostItem;
 use harvest::session::note;
-use server::api::Ask;
+use server::client::Client;
 
 const COLUMNS: [Column; 8] = [
     left("host"),
@@ -24,7 +24,7 @@ const COLUMNS: [Column; 8] = [
 pub(crate) fn run(args: &HostsArgs) -> Result<()> {
     let query = vec![("busy", args.busy.to_string())];
     let listing = Listing { path: "hosts", query, limit: args.limit, json: args.json, columns: &COLUMNS };
-    let found = listing.print(&Ask::open(&args.data.dir)?, cells)?;
+    let found = listing.print(&Client::open(&args.data.dir)?, cells)?;
     match (found || args.json, args.busy) {
         (true, _) => Ok(()),
         (false, true) => note("no host is being asked just now"),

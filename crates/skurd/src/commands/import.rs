@@ -11,7 +11,8 @@ use crate::args::ImportArgs;
 use app::things::{ManySeeds, NewSeed, SeedsAdded};
 use declare::import::{IMPORT_BYTES_MAX, Imported, ImportedSeed, to_json_lines, to_yaml};
 use harvest::session::stdout;
-use server::api::{Ask, BODY_BYTES_MAX, Question};
+use server::api::BODY_BYTES_MAX;
+use server::client::{Call, Client};
 
 /// Reads a list with one of the readers and prints or declares its seeds; what was skipped goes to standard error.
 pub(crate) fn run(args: &ImportArgs, read: impl Fn(&[u8]) -> Result<Imported>) -> Result<()> {
@@ -40,12 +41,12 @@ const BATCH_SEEDS: usize = 1000;
 const BATCH_BYTES: usize = BODY_BYTES_MAX / 2;
 
 fn store(dir: &Path, seeds: Vec<ImportedSeed>, args: &ImportArgs) -> Result<()> {
-    let ask = Ask::create(dir)?;
+    let ask = Client::create(dir)?;
     let mut all = SeedsAdded::default();
     let mut rest = seeds.into_iter().peekable();
     while rest.peek().is_some() {
         let many = ManySeeds { profiles: args.profiles.clone(), seeds: batch(&mut rest) };
-        let question = Question::new(Method::POST, "seeds").body(&serde_json::to_value(many)?);
+        let question = Call::new(Method::POST, "seeds").body(&serde_json::to_value(many)?);
         let SeedsAdded { added, changed, unchanged } = ask.ask(&question)?;
         all.added += added;
         all.changed += changed;

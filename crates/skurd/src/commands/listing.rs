@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::output::{Column, Table};
 use harvest::session::stdout;
-use server::api::Ask;
+use server::client::Client;
 
 /// What is listed, and how.
 pub(super) struct Listing<'a> {
@@ -23,7 +23,7 @@ impl Listing<'_> {
     /// Prints it; says whether there was anything.
     pub(super) fn print<T: DeserializeOwned>(
         self,
-        ask: &Ask,
+        ask: &Client,
         cells: impl Fn(&T) -> Vec<String>,
     ) -> Result<bool> {
         let mut left = usize::try_from(self.limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);

@@ -12,7 +12,7 @@ use crate::output::{Column, left, number_or_dash, right, text_or_dash};
 use app::queue::{Moved, QueueItem};
 use declare::print_duration;
 use harvest::session::{note, stdout};
-use server::api::{Ask, Question};
+use server::client::{Call, Client};
 
 const COLUMNS: [Column; 9] = [
     left("state"),
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &QueueArgs) -> Result<()> {
             let to = if to.0 == 0 { "now".to_owned() } else { print_duration(*to) };
             each(which, |ask, url| {
                 let body = json!({ "url": url, "collection": which.collection, "to": to });
-                let moved: Moved = ask.ask(&Question::new(Method::POST, "queue/move").body(&body))?;
+                let moved: Moved = ask.ask(&Call::new(Method::POST, "queue/move").body(&body))?;
                 Ok((format!("is due {}", moved.due), moved.url, moved.collections))
             })
         }
@@ -43,9 +43,9 @@ pub(crate) fn run(args: &QueueArgs) -> Result<()> {
 /// Does it to each URL, and says what was done in which collection.
 pub(super) fn each(
     which: &UrlArgs,
-    act: impl Fn(&Ask, &str) -> Result<(String, String, Vec<String>)>,
+    act: impl Fn(&Client, &str) -> Result<(String, String, Vec<String>)>,
 ) -> Result<()> {
-    let ask = Ask::open(&which.data.dir)?;
+    let ask = Client::open(&which.data.dir)?;
     let mut out = stdout();
     for url in &which.urls {
         let (now, url, collections) = act(&ask, url)?;
@@ -63,7 +63,7 @@ fn list(args: &QueueArgs) -> Result<()> {
     query.extend(args.host.clone().map(|host| ("host", host)));
     query.extend(args.state.map(|state| ("state", word(state).to_owned())));
     let listing = Listing { path: "queue", query, limit: args.limit, json: args.json, columns: &COLUMNS };
-    let found = listing.print(&Ask::open(&args.data.dir)?, cells)?;
+    let found = listing.print(&Client::open(&args.data.dir)?, cells)?;
     match found || args.json {
         true => Ok(()),
         false => note("no URL is there; `skurd start` queues the seeds"),

@@ -16,7 +16,7 @@ use app::reports::{DomainsBy, TimeStep};
 use declare::print_duration;
 use declare::text::{bytes_text, percent_text, rate_text};
 use harvest::session::note;
-use server::api::{Ask, Question};
+use server::client::{Call, Client};
 
 mod columns;
 
@@ -46,7 +46,7 @@ pub(crate) fn run(command: &ReportCommand) -> Result<()> {
 
 /// A report that is asked for.
 struct Asked<'a> {
-    ask: Ask,
+    ask: Client,
     path: &'static str,
     query: Vec<(&'a str, String)>,
     args: &'a PrintArgs,
@@ -60,14 +60,14 @@ impl<'a> Asked<'a> {
         args: &'a PrintArgs,
     ) -> Result<Asked<'a>> {
         let query = since.map(|since| ("since", print_duration(since))).into_iter().collect();
-        Ok(Asked { ask: Ask::open(&data.dir)?, path, query, args })
+        Ok(Asked { ask: Client::open(&data.dir)?, path, query, args })
     }
 
     fn rows(&self) -> Result<Rows> {
         let limit = self.args.limit.unwrap_or(app::reports::ROWS_MAX).clamp(1, app::reports::ROWS_MAX);
         let mut query = self.query.clone();
         query.push(("limit", limit.to_string()));
-        let mut rows: Rows = self.ask.ask(&Question::get(self.path, query))?;
+        let mut rows: Rows = self.ask.ask(&Call::get(self.path, query))?;
         rows.items.truncate(self.args.limit.unwrap_or(usize::MAX));
         Ok(rows)
     }
@@ -80,7 +80,7 @@ impl<'a> Asked<'a> {
         let Some(path) = &self.args.plot else { return Ok(()) };
         let mut query = self.query.clone();
         query.push(("format", "svg".to_owned()));
-        let svg = self.ask.raw(&Question::get(self.path, query))?;
+        let svg = self.ask.raw(&Call::get(self.path, query))?;
         std::fs::write(path, svg).with_context(|| format!("cannot write {}", path.display()))?;
         note(&format!("drawn: {}", path.display()))
     }

@@ -9,17 +9,16 @@ use crate::args::StartArgs;
 use app::control::{Run, Start};
 use declare::counted;
 use harvest::session::stdout;
-use server::api::{Ask, Question};
+use server::client::{Call, Client};
 
 pub(crate) fn run(args: &StartArgs) -> Result<()> {
-    let ask = Ask::open(&args.data.dir)?;
+    let ask = Client::open(&args.data.dir)?;
     let start = Start {
         seed: args.seed.clone(),
         profiles: args.profiles.clone(),
         collection: args.collection.clone(),
     };
-    let runs: Vec<Run> =
-        ask.ask(&Question::new(Method::POST, "start").body(&serde_json::to_value(start)?))?;
+    let runs: Vec<Run> = ask.ask(&Call::new(Method::POST, "start").body(&serde_json::to_value(start)?))?;
     let mut out = stdout();
     for run in &runs {
         match args.json {

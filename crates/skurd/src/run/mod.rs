@@ -1,7 +1,7 @@
-//! A harvest from the command line, and everything that is told about it: while it goes ([`tell`]) and at its end ([`summary`]).
+//! A harvest from the command line, and everything that is told about it: while it goes ([`progress`]) and at its end ([`summary`]).
 
+mod progress;
 mod summary;
-mod tell;
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use frontier::Witness;
 use harvest::{Harvest, Outcome, Until};
 use tokio::sync::watch;
 
+use progress::Teller;
 pub(crate) use summary::{data_flag, summarise};
-use tell::Teller;
 
 /// Harvests until its end, or until a signal asks it to stop, and tells of it. The audience hears of every harvest.
 pub(crate) fn told(

@@ -25,7 +25,7 @@ use net::warc::{self, Batch, Compression, FileError, FileSet, Journal, Kind, Mar
 use parking_lot::Mutex;
 
 use super::identity::Identity;
-use super::pack::Haul;
+use super::pack::PackedAnswer;
 use super::{WireSettings, warc_dir};
 use crate::clock::SystemClock;
 
@@ -194,13 +194,13 @@ impl Writing {
     }
 }
 
-impl Archive<Haul> for WarcArchive {
-    async fn keep(&self, batch: &[(&Order, &Haul)]) -> Result<Kept, String> {
+impl Archive<PackedAnswer> for WarcArchive {
+    async fn keep(&self, batch: &[(&Order, &PackedAnswer)]) -> Result<Kept, String> {
         let mut groups = Vec::with_capacity(batch.len());
         for (order, haul) in batch {
             match haul {
-                Haul::Groups(packed) => groups.push((*order, packed.as_slice())),
-                Haul::Failed(reason) => {
+                PackedAnswer::Groups(packed) => groups.push((*order, packed.as_slice())),
+                PackedAnswer::Failed(reason) => {
                     self.writing.lock().in_hand.clear();
                     return Err(format!("an answer could not be kept: {reason}"));
                 }

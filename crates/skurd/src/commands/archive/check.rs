@@ -10,16 +10,16 @@ use declare::counted;
 use declare::hint::hinted;
 use declare::text::bytes_text;
 use harvest::session::stdout;
-use server::api::{Ask, NOT_UNDERSTOOD, Question};
+use server::client::{Call, Client, NOT_UNDERSTOOD};
 
 /// Lines that are told; the rest is counted.
 const TOLD_MAX: usize = 20;
 
 pub(crate) fn run(data: &Path, quick: bool, as_json: bool) -> Result<()> {
     let query = vec![("quick", quick.to_string())];
-    let ask = Ask::open(data)?;
+    let ask = Client::open(data)?;
     let mut report = Report { as_json, ..Report::default() };
-    ask.copy(&Question::get("archive/check", query), || Ok(Lines { line: Vec::new(), report: &mut report }))?;
+    ask.copy(&Call::get("archive/check", query), || Ok(Lines { line: Vec::new(), report: &mut report }))?;
     report.end(data)
 }
 

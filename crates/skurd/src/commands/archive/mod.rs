@@ -15,13 +15,13 @@ use serde_json::json;
 use crate::args::CdxExportArgs;
 use declare::counted;
 use harvest::session::{note, stdout};
-use server::api::{Ask, Question};
+use server::client::{Call, Client};
 
 /// Sorted as a whole, as replay tools want it.
 pub(crate) fn export(args: &CdxExportArgs) -> Result<()> {
     let query = args.collection.clone().map(|name| ("collection", name));
-    let question = Question::get("cdx", query.into_iter().collect());
-    let ask = Ask::open(&args.data.dir)?;
+    let question = Call::get("cdx", query.into_iter().collect());
+    let ask = Client::open(&args.data.dir)?;
     match &args.output {
         None => ask.copy(&question, || Ok(stdout())),
         Some(path) => {

@@ -15,10 +15,10 @@ use app::things::{render, settings_of};
 use app::{Kind, Problem};
 use declare::hint::hinted;
 use harvest::session::{parse_url, stdout};
-use server::api::{Ask, Question};
+use server::client::{Call, Client};
 
 pub(super) fn seed(args: SeedArgs) -> Result<()> {
-    let ask = Ask::create(&args.data.dir)?;
+    let ask = Client::create(&args.data.dir)?;
     let url = parse_url(&args.url, &UrlRules::from(&settings(&ask)?))?;
     let mut profiles: Vec<String> = Vec::new();
     for name in args.profiles {
@@ -60,7 +60,7 @@ pub(super) fn profile(args: ProfileArgs) -> Result<()> {
         limits,
     };
     add(
-        &Ask::create(&args.data.dir)?,
+        &Client::create(&args.data.dir)?,
         Kind::Profile,
         &args.name,
         args.add.replace,
@@ -79,7 +79,7 @@ pub(super) fn collection(args: CollectionArgs) -> Result<()> {
         index: !args.no_index,
     };
     add(
-        &Ask::create(&args.data.dir)?,
+        &Client::create(&args.data.dir)?,
         Kind::Collection,
         &args.name,
         args.add.replace,
@@ -88,7 +88,7 @@ pub(super) fn collection(args: CollectionArgs) -> Result<()> {
 }
 
 pub(super) fn group(args: GroupArgs) -> Result<()> {
-    let ask = Ask::create(&args.data.dir)?;
+    let ask = Client::create(&args.data.dir)?;
     let mut politeness = settings(&ask)?.politeness;
     if let Some(delay) = args.delay {
         politeness.min = delay.min;
@@ -105,16 +105,16 @@ pub(super) fn group(args: GroupArgs) -> Result<()> {
     add(&ask, Kind::Group, &args.name, args.replace, &render::group(&group))
 }
 
-fn settings(ask: &Ask) -> Result<Settings> {
-    let shown: Value = ask.ask(&Question::get("settings", Vec::new()))?;
+fn settings(ask: &Client) -> Result<Settings> {
+    let shown: Value = ask.ask(&Call::get("settings", Vec::new()))?;
     Ok(settings_of(&shown)?)
 }
 
 /// Declares it, unless its name is taken.
-fn add(ask: &Ask, kind: Kind, name: &str, replace: bool, thing: &Value) -> Result<()> {
+fn add(ask: &Client, kind: Kind, name: &str, replace: bool, thing: &Value) -> Result<()> {
     let was_there = replace && super::thing(ask, kind, name).is_ok();
-    let question = Question::new(Method::PUT, &path(kind, name)).body(thing);
-    let added = ask.raw(&Question { only_new: !replace, ..question });
+    let question = Call::new(Method::PUT, &path(kind, name)).body(thing);
+    let added = ask.raw(&Call { only_new: !replace, ..question });
     added.map_err(|error| match error.downcast::<Problem>() {
         Ok(problem) if problem.status() == StatusCode::PRECONDITION_FAILED => {
             hinted(problem.detail, format!("--replace replaces it; `skurd {} show` shows it", kind.command()))

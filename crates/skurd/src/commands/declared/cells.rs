@@ -6,10 +6,10 @@ use anyhow::Result;
 use serde_json::Value;
 
 use app::Kind;
-use server::api::Ask;
+use server::client::Client;
 
 /// How many profiles each collection has.
-pub(super) fn profiles_by_collection(ask: &Ask) -> Result<BTreeMap<String, usize>> {
+pub(super) fn profiles_by_collection(ask: &Client) -> Result<BTreeMap<String, usize>> {
     let mut counts = BTreeMap::new();
     ask.pages(Kind::Profile.path(), Vec::new(), |profiles| {
         for profile in profiles {

@@ -19,7 +19,7 @@ use app::Kind;
 use app::things::{Deleted, Switched, render};
 use declare::counted;
 use harvest::session::{note, stdout};
-use server::api::{Ask, Question, segment};
+use server::client::{Call, Client, segment};
 
 pub(crate) fn seed(command: SeedCommand) -> Result<()> {
     match command {
@@ -66,7 +66,7 @@ fn same(kind: Kind, command: &SameCommand) -> Result<()> {
 }
 
 fn list(kind: Kind, data: &DataDir, as_json: bool) -> Result<()> {
-    let ask = Ask::open(&data.dir)?;
+    let ask = Client::open(&data.dir)?;
     let profiles = match kind {
         Kind::Collection if !as_json => cells::profiles_by_collection(&ask)?,
         _ => Default::default(),
@@ -81,7 +81,7 @@ fn list(kind: Kind, data: &DataDir, as_json: bool) -> Result<()> {
 }
 
 fn show(kind: Kind, data: &DataDir, name: &str, as_json: bool) -> Result<()> {
-    let thing = thing(&Ask::open(&data.dir)?, kind, name)?;
+    let thing = thing(&Client::open(&data.dir)?, kind, name)?;
     let mut out = stdout();
     match as_json {
         true => writeln!(out, "{thing}")?,
@@ -90,8 +90,8 @@ fn show(kind: Kind, data: &DataDir, name: &str, as_json: bool) -> Result<()> {
     Ok(out.flush()?)
 }
 
-fn thing(ask: &Ask, kind: Kind, name: &str) -> Result<Value> {
-    ask.ask(&Question::get(&path(kind, name), Vec::new()))
+fn thing(ask: &Client, kind: Kind, name: &str) -> Result<Value> {
+    ask.ask(&Call::get(&path(kind, name), Vec::new()))
 }
 
 fn path(kind: Kind, name: &str) -> String {
@@ -99,17 +99,17 @@ fn path(kind: Kind, name: &str) -> String {
 }
 
 /// All of them are there: nothing is done by halves.
-fn all_there(ask: &Ask, kind: Kind, names: &[String]) -> Result<()> {
+fn all_there(ask: &Client, kind: Kind, names: &[String]) -> Result<()> {
     names.iter().try_for_each(|name| thing(ask, kind, name).map(drop))
 }
 
 fn switch(kind: Kind, args: &NamesArgs, active: bool) -> Result<()> {
-    let ask = Ask::open(&args.data.dir)?;
+    let ask = Client::open(&args.data.dir)?;
     all_there(&ask, kind, &args.names)?;
     let (verb, state) = if active { ("enable", "active") } else { ("disable", "switched off") };
     let mut told = Vec::new();
     for name in &args.names {
-        let question = Question::new(Method::POST, &format!("{}/{verb}", path(kind, name)));
+        let question = Call::new(Method::POST, &format!("{}/{verb}", path(kind, name)));
         let Switched { name, changed, .. } = ask.ask(&question)?;
         let already = if changed { "" } else { " already" };
         told.push(format!("{kind} {name} is {state}{already}"));
@@ -118,13 +118,13 @@ fn switch(kind: Kind, args: &NamesArgs, active: bool) -> Result<()> {
 }
 
 fn delete(kind: Kind, args: &NamesArgs, sweep: bool) -> Result<()> {
-    let ask = Ask::open(&args.data.dir)?;
+    let ask = Client::open(&args.data.dir)?;
     all_there(&ask, kind, &args.names)?;
     let mut names = args.names.clone();
     names.dedup();
     let (mut told, mut dangling, mut swept) = (Vec::new(), Vec::new(), 0);
     for (place, name) in names.iter().enumerate() {
-        let mut question = Question::new(Method::DELETE, &path(kind, name));
+        let mut question = Call::new(Method::DELETE, &path(kind, name));
         // Once, after all of them.
         question.query.push(("sweep", (sweep && place + 1 == names.len()).to_string()));
         let deleted: Deleted = ask.ask(&question)?;

@@ -17,7 +17,7 @@ use app::page::{LIMIT_MAX, is_wrong_cursor};
 use app::{Page, Problem};
 use declare::hint::hinted;
 use harvest::session::{note, stdout};
-use server::api::segment;
+use server::client::segment;
 
 /// Rows of a table if nobody says how many.
 const TABLE_ROWS: u64 = 50;

@@ -18,8 +18,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::feed::{Batch, feed, vanished};
 use super::place::{LoadFile, Place, command_of};
+use super::progress::{Outcome, Progress, Teller};
 use super::tally::Tally;
-use super::tell::{Outcome, Progress, Teller};
 use crate::args::LoadArgs;
 use crate::pages::{self, Mark};
 use declare::counted;

@@ -9,8 +9,8 @@ mod list;
 mod load;
 mod page;
 mod place;
+mod progress;
 mod tally;
-mod tell;
 mod text;
 mod verify;
 
@@ -24,7 +24,7 @@ use crate::args::{IndexCommand, WhichArgs};
 use crate::output::{Column, Table, left, right};
 use app::index::{IndexItem, Which, choose, no_index};
 use harvest::session::{Session, note, stdout};
-use server::api::{Ask, Question};
+use server::client::{Call, Client};
 
 pub(crate) fn run(command: &IndexCommand) -> Result<()> {
     match command {
@@ -58,21 +58,21 @@ impl Opened {
 
 /// An index that is asked through the API.
 struct Asked {
-    ask: Ask,
+    ask: Client,
     which: Vec<(&'static str, String)>,
 }
 
 impl Asked {
     fn new(which: &WhichArgs) -> Result<Asked> {
-        let ask = Ask::open(&which.data.dir)?;
+        let ask = Client::open(&which.data.dir)?;
         let named = which.collection.clone().map(|name| ("collection", name));
         let across = which.all.then(|| ("all", "true".to_owned()));
         Ok(Asked { ask, which: named.into_iter().chain(across).collect() })
     }
 
     /// A question to this index.
-    fn question<'a>(&self, path: &str, query: &[(&'a str, String)]) -> Question<'a> {
-        Question::get(path, [&self.which, query].concat())
+    fn question<'a>(&self, path: &str, query: &[(&'a str, String)]) -> Call<'a> {
+        Call::get(path, [&self.which, query].concat())
     }
 
     /// Questions can be answered at any time; what is not worked in yet is told.

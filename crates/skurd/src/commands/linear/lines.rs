@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use app::walks::{IdRange, MoreRanges, RANGES_MAX, WalkDetail};
-use server::api::{Ask, NOT_UNDERSTOOD, Question, segment};
+use server::client::{Call, Client, NOT_UNDERSTOOD, segment};
 
 /// Stretches that found and missing are told for.
 pub(super) const STRETCHES: usize = 16;
@@ -47,11 +47,11 @@ const FIELDS: [&str; 15] = [
 ];
 
 /// A question about one walk.
-pub(super) fn question<'a>(name: &str, query: &[(&'a str, String)]) -> Question<'a> {
-    Question::get(&format!("walks/{}", segment(name)), query.to_vec())
+pub(super) fn question<'a>(name: &str, query: &[(&'a str, String)]) -> Call<'a> {
+    Call::get(&format!("walks/{}", segment(name)), query.to_vec())
 }
 
-pub(super) fn print(out: &mut impl Write, ask: &Ask, name: &str) -> Result<()> {
+pub(super) fn print(out: &mut impl Write, ask: &Client, name: &str) -> Result<()> {
     let sizes = [("cells", STRETCHES.to_string()), ("ranges", RANGES_MAX.to_string())];
     let bytes = ask.raw(&question(name, &sizes))?;
     let walk: WalkDetail = serde_json::from_slice(&bytes).context(NOT_UNDERSTOOD)?;

@@ -15,7 +15,7 @@ use declare::{counted, print_duration};
 use harvest::session::{note, stdout};
 use harvest::walk::WalkCell;
 use harvest::walk::map::{CELLS, Map, has_colours};
-use server::api::{Ask, NOT_UNDERSTOOD};
+use server::client::{Client, NOT_UNDERSTOOD};
 
 const COLUMNS: [Column; 7] = [
     left("walk"),
@@ -32,7 +32,7 @@ const STRETCH_COLUMNS: [Column; 5] =
 const HOLES_SHOWN_MAX: usize = 50;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<()> {
-    let ask = Ask::open(&args.data.dir)?;
+    let ask = Client::open(&args.data.dir)?;
     let mut out = stdout();
     let mut table = Table::new(&COLUMNS);
     let mut found = false;
@@ -83,7 +83,7 @@ fn why(item: &WalkItem) -> &'static str {
     if item.begun { item.standing.stopped.as_str() } else { "not begun" }
 }
 
-fn print(out: &mut impl Write, ask: &Ask, name: &str) -> Result<()> {
+fn print(out: &mut impl Write, ask: &Client, name: &str) -> Result<()> {
     let sizes = |cells: usize, ranges: usize| [("cells", cells.to_string()), ("ranges", ranges.to_string())];
     let walk: WalkDetail = ask.ask(&question(name, &sizes(CELLS, HOLES_SHOWN_MAX)))?;
     let coarse: WalkDetail = ask.ask(&question(name, &sizes(STRETCHES, 0)))?;

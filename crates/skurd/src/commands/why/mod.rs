@@ -13,13 +13,13 @@ use crate::args::WhyArgs;
 use app::why::WhyItem;
 use harvest::clock::SystemClock;
 use harvest::session::stdout;
-use server::api::{Ask, Question};
+use server::client::{Call, Client};
 
 pub(crate) fn run(args: &WhyArgs) -> Result<()> {
-    let ask = Ask::open(&args.data.dir)?;
+    let ask = Client::open(&args.data.dir)?;
     let mut query = vec![("url", args.url.clone())];
     query.extend(args.collection.clone().map(|name| ("collection", name)));
-    let items: Vec<Box<RawValue>> = ask.ask(&Question::get("why", query))?;
+    let items: Vec<Box<RawValue>> = ask.ask(&Call::get("why", query))?;
     let now = SystemClock.now();
     let mut out = stdout();
     for (place, item) in items.iter().enumerate() {

@@ -16,15 +16,15 @@ const FILE: &str = "serve.json";
 const FILE_BYTES_MAX: u64 = 64 << 10;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Notice {
+pub struct RunningServer {
     pub address: SocketAddr,
     pub pid: u32,
     pub key: String,
 }
 
-impl Notice {
+impl RunningServer {
     /// What the server of this directory left there, if one did.
-    pub fn read(data: &Path) -> Option<Notice> {
+    pub fn read(data: &Path) -> Option<RunningServer> {
         let bytes = declare::read_bounded(&data.join(FILE), FILE_BYTES_MAX).ok()?;
         serde_json::from_slice(&bytes).ok()
     }
@@ -62,14 +62,14 @@ mod tests {
     fn i4_the_notice_is_for_its_owner_only() {
         let dir = tempfile::TempDir::new().unwrap();
         let address = "0.0.0.0:80".parse().unwrap();
-        let notice = Notice { address, pid: 1, key: "k".to_owned() };
+        let notice = RunningServer { address, pid: 1, key: "k".to_owned() };
         for _ in 0..2 {
             let path = notice.write(dir.path()).unwrap();
             assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-            assert_eq!(Notice::read(dir.path()), Some(notice.clone()));
+            assert_eq!(RunningServer::read(dir.path()), Some(notice.clone()));
         }
         assert_eq!(notice.reached_at(), "127.0.0.1:80".parse().unwrap());
         fs::write(dir.path().join(FILE), "{").unwrap();
-        assert_eq!(Notice::read(dir.path()), None);
+        assert_eq!(RunningServer::read(dir.path()), None);
     }
 }

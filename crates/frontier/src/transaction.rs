@@ -16,7 +16,7 @@ use crate::links::LinkTrace;
 use crate::pause::Pauses;
 use crate::schema::{QUEUE, URLS, UrlState};
 
-pub(crate) struct Desk<'a> {
+pub(crate) struct Transaction<'a> {
     pub(crate) tx: &'a Tx,
     pub(crate) now: Time,
     pub(crate) declared: &'a Declared,
@@ -38,7 +38,7 @@ pub(crate) type Traces = parking_lot::Mutex<Vec<LinkTrace>>;
 /// The hosts at which this transaction queued URLs, and the earliest of each.
 pub(crate) type Arrivals = BTreeMap<String, Time>;
 
-impl Desk<'_> {
+impl Transaction<'_> {
     /// What is declared; the guard must not be held over an await, and cannot.
     pub(crate) fn catalog(&self) -> parking_lot::RwLockReadGuard<'_, Catalog> {
         self.declared.catalog.read()

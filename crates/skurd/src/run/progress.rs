@@ -20,14 +20,14 @@ const LOG_EVERY: Span = Span::seconds(10);
 
 pub(crate) struct Teller {
     figures: Arc<Figures>,
-    manner: Manner,
+    style: Style,
     state: Mutex<State>,
     /// Who else hears of it.
     audience: Option<Arc<dyn Witness>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Manner {
+enum Style {
     Json,
     Terminal,
     Log,
@@ -41,14 +41,14 @@ struct State {
 
 impl Teller {
     pub(crate) fn new(figures: Arc<Figures>, json: bool, audience: Option<Arc<dyn Witness>>) -> Teller {
-        let manner = match (json, std::io::stderr().is_terminal()) {
-            (true, _) => Manner::Json,
-            (false, true) => Manner::Terminal,
-            (false, false) => Manner::Log,
+        let style = match (json, std::io::stderr().is_terminal()) {
+            (true, _) => Style::Json,
+            (false, true) => Style::Terminal,
+            (false, false) => Style::Log,
         };
         let told_at = SystemClock.now();
         let state = State { told_at, told: Counts::default(), line_is_open: false };
-        Teller { figures, manner, state: Mutex::new(state), audience }
+        Teller { figures, style, state: Mutex::new(state), audience }
     }
 
     /// Leaves the moving line.
@@ -61,23 +61,23 @@ impl Teller {
     fn progress(&self) {
         let now = SystemClock.now();
         let mut state = self.state.lock();
-        let every = if self.manner == Manner::Terminal { TERMINAL_EVERY } else { LOG_EVERY };
+        let every = if self.style == Style::Terminal { TERMINAL_EVERY } else { LOG_EVERY };
         let passed = now.since(state.told_at);
         if passed < every {
             return;
         }
         let counts = self.figures.now();
         // Whoever does not listen any more is not worth stopping for.
-        let _ = match self.manner {
-            Manner::Json => {
+        let _ = match self.style {
+            Style::Json => {
                 writeln!(std::io::stdout().lock(), "{}", progress_json(&counts, &state.told, passed))
             }
-            Manner::Terminal => {
+            Style::Terminal => {
                 state.line_is_open = true;
                 let text = progress_text(&counts, &state.told, passed);
                 write!(std::io::stderr().lock(), "\r\x1b[2K{text}").and_then(|()| std::io::stderr().flush())
             }
-            Manner::Log => {
+            Style::Log => {
                 writeln!(std::io::stderr().lock(), "{}", progress_text(&counts, &state.told, passed))
             }
         };
@@ -97,7 +97,7 @@ impl Witness for Teller {
             Some(problem) => tracing::info!(url = order.url.as_str(), problem),
             None => tracing::debug!(url = order.url.as_str(), bytes = report.bytes, "harvested"),
         }
-        if self.manner == Manner::Json {
+        if self.style == Style::Json {
             let _ = writeln!(std::io::stdout().lock(), "{}", harvest_json(harvested));
         }
     }

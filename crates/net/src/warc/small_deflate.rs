@@ -16,16 +16,16 @@ const DISTANCE_MAX: usize = 32 << 10;
 const BLOCK_HEAD: Code = Code { bits: 0b011, count: 3 };
 const BLOCK_END: Code = symbol(256);
 
-pub(super) struct Small {
+pub(super) struct SmallDeflate {
     /// By hash: the last place of four such bytes, counted over all streams.
     places: Vec<u32>,
     /// The place of the present stream's first byte.
     base: u32,
 }
 
-impl Small {
-    pub(super) fn new() -> Small {
-        Small { places: vec![0; 1 << HASH_BITS], base: 1 }
+impl SmallDeflate {
+    pub(super) fn new() -> SmallDeflate {
+        SmallDeflate { places: vec![0; 1 << HASH_BITS], base: 1 }
     }
 
     /// Appends the whole stream of these bytes, which are [`SMALL_BYTES_MAX`] at most.
@@ -193,7 +193,7 @@ mod tests {
         bytes
     }
 
-    fn deflated(small: &mut Small, bytes: &[u8]) -> Vec<u8> {
+    fn deflated(small: &mut SmallDeflate, bytes: &[u8]) -> Vec<u8> {
         let mut packed = b"before".to_vec();
         small.deflate(bytes, &mut packed);
         packed.split_off(6)
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a8_every_length_and_distance_comes_back() {
-        let mut small = Small::new();
+        let mut small = SmallDeflate::new();
         let noise: Vec<u8> =
             (0..64_000u64).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect();
         for length in 0..600 {
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn a8_places_that_are_used_up_begin_anew() {
-        let mut small = Small { base: u32::MAX - 10_000, ..Small::new() };
+        let mut small = SmallDeflate { base: u32::MAX - 10_000, ..SmallDeflate::new() };
         for n in 0..100u8 {
             let bytes: Vec<u8> = (0..999).map(|at| (at % 50) as u8 ^ n).collect();
             assert_eq!(inflated(&deflated(&mut small, &bytes)), bytes, "{n}");
@@ -248,7 +248,7 @@ mod tests {
             let mut zlib = Vec::new();
             let fastest = flate2::Compression::new(1);
             DeflateEncoder::new(text.as_bytes(), fastest).read_to_end(&mut zlib).unwrap();
-            let packed = deflated(&mut Small::new(), text.as_bytes());
+            let packed = deflated(&mut SmallDeflate::new(), text.as_bytes());
             assert!(packed.len() * 100 <= zlib.len() * 103, "{bytes}: {} to {}", packed.len(), zlib.len());
         }
     }
@@ -256,7 +256,7 @@ mod tests {
     proptest! {
         #[test]
         fn a8_what_is_packed_comes_back(streams in prop::collection::vec(prop::collection::vec(prop_oneof![Just(b'a'), Just(b'b'), any::<u8>()], 0..3000), 1..5)) {
-            let mut small = Small::new();
+            let mut small = SmallDeflate::new();
             for bytes in streams {
                 prop_assert_eq!(inflated(&deflated(&mut small, &bytes)), bytes);
             }

@@ -10,19 +10,19 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-use harvest::notice::Notice;
+use harvest::running_server::RunningServer;
 
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 /// Longer than the server itself lets a request take.
 const ANSWER_WITHIN: Duration = Duration::from_secs(90);
 
 /// Whether the server that left the notice is still there.
-pub(super) async fn answers(notice: &Notice) -> bool {
+pub(super) async fn answers(notice: &RunningServer) -> bool {
     let Ok(request) = Request::get("/healthz").body(Body::empty()) else { return false };
     send(notice, request).await.is_ok_and(|response| response.status().is_success())
 }
 
-pub(super) async fn send(notice: &Notice, mut request: Request<Body>) -> Result<Response<Incoming>> {
+pub(super) async fn send(notice: &RunningServer, mut request: Request<Body>) -> Result<Response<Incoming>> {
     let address = notice.reached_at();
     let headers = request.headers_mut();
     headers.insert(header::HOST, HeaderValue::try_from(address.to_string())?);

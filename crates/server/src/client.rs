@@ -23,12 +23,13 @@ use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 use url::form_urlencoded;
 
-use super::extract::{LARGE_BYTES_MAX, Own, config_too_large};
-use super::{App, Problem, router, routes};
 use crate::Live;
+use crate::api::extract::{LARGE_BYTES_MAX, Own, config_too_large};
+use crate::api::{router, routes};
+use app::{App, Problem};
 use harvest::data_dir::{self, explain};
 use harvest::figures::Figures;
-use harvest::notice::Notice;
+use harvest::running_server::RunningServer;
 use harvest::session::frontier_of;
 
 pub const NOT_UNDERSTOOD: &str = "the answer of the server is not understood: is it another version?";
@@ -37,7 +38,7 @@ pub const NOT_UNDERSTOOD: &str = "the answer of the server is not understood: is
 const ANSWER_BYTES_MAX: usize = 512 << 20;
 
 /// The API of a data directory.
-pub struct Ask {
+pub struct Client {
     way: Way,
     runtime: Runtime,
 }
@@ -46,11 +47,11 @@ enum Way {
     /// In this process.
     Here(Router),
     /// At the server that has the directory.
-    There(Notice),
+    There(RunningServer),
 }
 
 /// A question.
-pub struct Question<'a> {
+pub struct Call<'a> {
     pub method: Method,
     pub path: String,
     pub query: Vec<(&'a str, String)>,
@@ -60,21 +61,21 @@ pub struct Question<'a> {
     pub body: Option<(&'static str, Bytes)>,
 }
 
-impl<'a> Question<'a> {
-    pub fn get(path: &str, query: Vec<(&'a str, String)>) -> Question<'a> {
-        Question { query, ..Question::new(Method::GET, path) }
+impl<'a> Call<'a> {
+    pub fn get(path: &str, query: Vec<(&'a str, String)>) -> Call<'a> {
+        Call { query, ..Call::new(Method::GET, path) }
     }
 
-    pub fn new(method: Method, path: &str) -> Question<'a> {
-        Question { method, path: format!("/api/v1/{path}"), query: Vec::new(), only_new: false, body: None }
+    pub fn new(method: Method, path: &str) -> Call<'a> {
+        Call { method, path: format!("/api/v1/{path}"), query: Vec::new(), only_new: false, body: None }
     }
 
-    pub fn body(mut self, body: &Value) -> Question<'a> {
+    pub fn body(mut self, body: &Value) -> Call<'a> {
         self.body = Some(("application/json", body.to_string().into()));
         self
     }
 
-    pub fn yaml(mut self, text: Vec<u8>) -> Question<'a> {
+    pub fn yaml(mut self, text: Vec<u8>) -> Call<'a> {
         self.body = Some(("application/yaml", text.into()));
         self
     }
@@ -97,37 +98,37 @@ impl<'a> Question<'a> {
     }
 }
 
-impl Ask {
+impl Client {
     /// For commands that look: a directory without a store is an error.
-    pub fn open(dir: &Path) -> Result<Ask> {
-        Ask::of(dir, data_dir::open(dir))
+    pub fn open(dir: &Path) -> Result<Client> {
+        Client::of(dir, data_dir::open(dir))
     }
 
     /// For commands that declare: makes the store if it is not there.
-    pub fn create(dir: &Path) -> Result<Ask> {
-        Ask::of(dir, data_dir::create(dir, Options::default()))
+    pub fn create(dir: &Path) -> Result<Client> {
+        Client::of(dir, data_dir::create(dir, Options::default()))
     }
 
-    fn of(dir: &Path, opened: Result<Store, OpenError>) -> Result<Ask> {
+    fn of(dir: &Path, opened: Result<Store, OpenError>) -> Result<Client> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let way = match opened {
             Ok(store) => Way::Here(here(frontier_of(store), dir)),
-            Err(error @ OpenError::InUse { .. }) => match Notice::read(dir) {
+            Err(error @ OpenError::InUse { .. }) => match RunningServer::read(dir) {
                 Some(notice) if runtime.block_on(wire::answers(&notice)) => Way::There(notice),
                 _ => return Err(explain(dir, error)),
             },
             Err(error) => return Err(explain(dir, error)),
         };
-        Ok(Ask { way, runtime })
+        Ok(Client { way, runtime })
     }
 
     /// Asks, and gives the answer as it came; a problem is an error.
-    pub fn raw(&self, question: &Question<'_>) -> Result<Bytes> {
+    pub fn raw(&self, question: &Call<'_>) -> Result<Bytes> {
         self.runtime.block_on(async { whole(self.answer(question).await?).await })
     }
 
     /// Writes the answer as it comes, whatever its length; `out` is opened when it begins.
-    pub fn copy<W: Write>(&self, question: &Question<'_>, out: impl FnOnce() -> Result<W>) -> Result<()> {
+    pub fn copy<W: Write>(&self, question: &Call<'_>, out: impl FnOnce() -> Result<W>) -> Result<()> {
         self.runtime.block_on(async {
             let mut body = self.answer(question).await?;
             let mut out = out()?;
@@ -140,7 +141,7 @@ impl Ask {
     }
 
     /// What is answered, once it is known to be no problem.
-    async fn answer(&self, question: &Question<'_>) -> Result<Body> {
+    async fn answer(&self, question: &Call<'_>) -> Result<Body> {
         let mut request = question.request()?;
         let (status, body) = match &self.way {
             Way::Here(router) => {
@@ -165,7 +166,7 @@ impl Ask {
         }
     }
 
-    pub fn ask<T: DeserializeOwned>(&self, question: &Question<'_>) -> Result<T> {
+    pub fn ask<T: DeserializeOwned>(&self, question: &Call<'_>) -> Result<T> {
         let bytes = self.raw(question)?;
         serde_json::from_slice(&bytes).context(NOT_UNDERSTOOD)
     }
@@ -178,7 +179,7 @@ impl Ask {
         mut take: impl FnMut(&[Box<RawValue>]) -> Result<bool>,
     ) -> Result<()> {
         query.push(("limit", app::page::LIMIT_MAX.to_string()));
-        let mut question = Question::get(path, query);
+        let mut question = Call::get(path, query);
         let filters = question.query.len();
         loop {
             let page: app::page::Page<Box<RawValue>> = self.ask(&question)?;

@@ -16,7 +16,7 @@ use app::Problem;
 const NOT_FOR_PEOPLE: [&str; 5] = ["/api/", "/metrics", "/healthz", "/readyz", "/assets/"];
 const PROBLEM_BYTES_MAX: usize = 64 << 10;
 
-pub(super) async fn pages(State(site): State<Site>, request: Request, next: Next) -> Response {
+pub(super) async fn shown(State(site): State<Site>, request: Request, next: Next) -> Response {
     let wants_page = is_for_people(&request);
     let is_get = request.method() == Method::GET;
     let here = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
