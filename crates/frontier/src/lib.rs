@@ -62,7 +62,7 @@ pub use complete::{Completed, CompletedAll, Harvest, Summary};
 pub use contract::{Contract, ContractRow};
 pub use declared::DeclareError;
 pub use feed::INDEX_ACROSS;
-pub use harvester::{End, Harvested, Harvester, IDLE_MAX, Tally, Witness, waiting_max};
+pub use harvester::{End, Harvested, Harvester, IDLE_MAX, RunError, Tally, Witness, waiting_max};
 pub use lane::{Lane, Room};
 pub use links::LinkTrace;
 pub use look::{HostRow, QueueRow, State};

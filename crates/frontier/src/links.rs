@@ -9,12 +9,11 @@ use std::collections::HashSet;
 use policy::Rule;
 use policy::catalog::Catalog;
 use policy::model::{Position, Record};
-use policy::outlink::{Action, Known, Link, LinkDecision, Parent, decide};
+use policy::outlink::{Action, Known, LinkDecision, Outlink, Parent, decide};
 use policy::owner::{Origin, Via};
 use store::Result;
 
 use crate::memo::UrlHash;
-use crate::ports::Outlink;
 use crate::schema::{URLS, UrlState};
 use crate::transaction::{Arrivals, Transaction};
 
@@ -167,10 +166,9 @@ impl Transaction<'_> {
             run: page.run,
             collection: page.collection,
         };
-        let link = Link { url: link.url.clone(), kind: link.kind };
-        let decision = decide(&catalog, &parent, &link, known, self.now);
+        let decision = decide(&catalog, &parent, link, known, self.now);
         if let Some(traces) = self.traces {
-            traces.lock().push(trace(&catalog, page, &parent, &link, state, &decision));
+            traces.lock().push(trace(&catalog, page, &parent, link, state, &decision));
         }
         match (decision.action, state) {
             (Action::Add(record), _) => Effect::Add(state, record),
@@ -200,7 +198,7 @@ fn trace(
     catalog: &Catalog,
     page: &Page<'_>,
     parent: &Parent<'_>,
-    link: &Link,
+    link: &Outlink,
     state: Option<&UrlState>,
     decision: &LinkDecision<'_>,
 ) -> LinkTrace {

@@ -2,7 +2,8 @@
 
 use policy::cookies;
 use policy::evaluate::Plan;
-use policy::model::{LinkKind, Politeness, Position};
+use policy::model::{Politeness, Position};
+pub use policy::outlink::Outlink;
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 use policy::walk;
@@ -184,12 +185,6 @@ pub struct AnswerFacts {
     pub robots_denied_until: Option<Time>,
     /// F30: the name of its host does not resolve by now.
     pub dns_failed: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outlink {
-    pub url: CrawlUrl,
-    pub kind: LinkKind,
 }
 
 /// As much of a problem as a record keeps: what it says may be what a server said.

@@ -3,7 +3,7 @@
 use policy::Rule;
 use policy::evaluate::{Verdict, evaluate};
 use policy::model::{BlacklistEntry, Position, Record};
-use policy::outlink::{Known, Link, Parent, decide};
+use policy::outlink::{Known, Outlink, Parent, decide};
 use policy::owner::{Origin, Via};
 use policy::standing::Subject;
 use policy::time::Time;
@@ -163,7 +163,7 @@ impl Transaction<'_> {
             let Some(entry) = catalog.seed(seed) else { continue };
             let origin = if entry.url == *url { Origin::Start(seed) } else { Origin::Page(seed) };
             let parent = Parent { origin, via: Via::Start, position: Position::SEED, run: 0, collection };
-            let link = Link { url: url.clone(), kind: policy::model::LinkKind::Link };
+            let link = Outlink { url: url.clone(), kind: policy::model::LinkKind::Link };
             let decision = decide(&catalog, &parent, &link, Known::Absent, self.now);
             for given in subject.verdicts(entry, decision.position) {
                 steps.push((Rule::F34, format!("linked from seed `{seed}`: {given}")));

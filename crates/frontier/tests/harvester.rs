@@ -10,7 +10,7 @@ use frontier::ports::{
     AnswerFacts, Archive, CaptureKey, Clock, Fetch, Fetcher, FileEnd, Kept, Order, Outlink, Report,
 };
 use frontier::schema::{ArchiveFile, Capture, ErrorKind};
-use frontier::{End, Frontier, Harvested, Harvester, IDLE_MAX, State, Tally, Target, Witness};
+use frontier::{End, Frontier, Harvested, Harvester, IDLE_MAX, RunError, State, Tally, Target, Witness};
 use parking_lot::Mutex;
 use policy::catalog::Change;
 use policy::model::{Collection, Limits, LinkKind, Politeness, Profile, RobotsPolicy, Seed, Settings};
@@ -255,7 +255,7 @@ impl Setup {
 }
 
 impl Rig {
-    async fn run(&self) -> store::Result<Tally> {
+    async fn run(&self) -> Result<Tally, RunError> {
         let (_stop, stopped) = watch::channel(false);
         self.harvester.run(stopped).await
     }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use frontier::ports::Clock;
-use frontier::{End, Frontier, Harvester};
+use frontier::{End, Frontier, Harvester, RunError};
 use parking_lot::Mutex;
 use policy::time::{Span, Time};
-use store::{Error, Result, Store};
+use store::{Result, Store};
 use tokio::sync::watch;
 
 use crate::clock::VirtualClock;
@@ -87,13 +87,13 @@ impl Simulation {
     }
 
     /// Lets the world run up to `end`.
-    pub async fn run_until(&self, end: Time) -> Result<()> {
+    pub async fn run_until(&self, end: Time) -> Result<(), RunError> {
         self.run_while(self.clock.sleep_until(end), |_| Ok(())).await
     }
 
     /// Harvests for as long as `script` goes on, which may do meanwhile what people do; what is in flight at its end stays so. Both are
     /// steps of one task, the script first, so that the same script gives the same run.
-    pub async fn run_while<T, E: From<Error>>(
+    pub async fn run_while<T, E: From<RunError>>(
         &self,
         script: impl Future<Output = T>,
         mut tell: impl FnMut(Moment) -> Result<(), E>,

@@ -300,7 +300,7 @@ async fn run(case: &Case) -> Result<u64, TestCaseError> {
         for slice in 1..=3 {
             let until = Time(end.0 - i64::try_from(unit * runs * (3 - slice) / 3).unwrap());
             let mut log = Vec::new();
-            let hear = |moment| -> store::Result<()> {
+            let hear = |moment| -> Result<(), frontier::RunError> {
                 if let Moment::Harvested(harvest) = moment {
                     log.push(harvest);
                 }

@@ -5,10 +5,10 @@
 //! should a batch turn out too large all the same, it is halved until it fits. A page that does not fit alone, whatever is left out of it, is
 //! an error of that page (A12): the harvest goes on.
 
-use store::{Error, Result};
+use store::Error;
 
 use super::flights::Fetched;
-use super::{Harvested, Harvester, Tally, Witness};
+use super::{Harvested, Harvester, RunError, Tally, Witness};
 use crate::complete::{CompletedAll, Harvest};
 use crate::ports::{Archive, Fetch, Fetcher, Kept, Report};
 use crate::schema::ErrorKind;
@@ -31,7 +31,11 @@ where
     W: Witness,
 {
     /// Archives and commits, in as many transactions as it takes.
-    pub(super) async fn commit(&self, batch: Vec<Fetched<F::Exchange>>, tally: &mut Tally) -> Result<()> {
+    pub(super) async fn commit(
+        &self,
+        batch: Vec<Fetched<F::Exchange>>,
+        tally: &mut Tally,
+    ) -> Result<(), RunError> {
         // The last comes first.
         let mut waiting = apart(batch);
         waiting.reverse();
@@ -49,7 +53,9 @@ where
                     waiting.extend([second, batch]);
                 }
                 Committed::TooLarge(error) => {
-                    let Some(own) = batch.first_mut().filter(|own| !own.is_bare()) else { return Err(error) };
+                    let Some(own) = batch.first_mut().filter(|own| !own.is_bare()) else {
+                        return Err(error.into());
+                    };
                     own.make_bare(&error);
                     waiting.push(batch);
                 }
@@ -58,7 +64,11 @@ where
         Ok(())
     }
 
-    async fn commit_together(&self, batch: &[Fetched<F::Exchange>], tally: &mut Tally) -> Result<Committed> {
+    async fn commit_together(
+        &self,
+        batch: &[Fetched<F::Exchange>],
+        tally: &mut Tally,
+    ) -> Result<Committed, RunError> {
         if batch.is_empty() {
             return Ok(Committed::Done);
         }
@@ -92,22 +102,22 @@ where
             }
             Ok(CompletedAll::LeasesLost(lost)) => Ok(Committed::LeasesLost(lost)),
             // It may have happened: the bytes stay, and the next start compares them with the store.
-            Err(error @ Error::Undetermined(_)) => return Err(error),
+            Err(error @ Error::Undetermined(_)) => return Err(error.into()),
             Err(error @ Error::TooLarge { .. }) => Ok(Committed::TooLarge(error)),
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         };
-        self.archive.abandon().await.map_err(Error::lasting)?;
+        self.archive.abandon().await.map_err(RunError::Archive)?;
         refused
     }
 
     /// A harvest that cannot be archived is not committed either: the run ends, and the next one harvests it again.
-    async fn keep(&self, batch: &[Fetched<F::Exchange>]) -> Result<Kept> {
+    async fn keep(&self, batch: &[Fetched<F::Exchange>]) -> Result<Kept, RunError> {
         let exchanges: Vec<_> = batch
             .iter()
             .filter_map(|fetched| fetched.exchange.as_ref().map(|exchange| (&fetched.order, exchange)))
             .collect();
         // Also with nothing to keep: from then on `abandon` is about this batch, and no longer about the one before.
-        self.archive.keep(&exchanges).await.map_err(Error::lasting)
+        self.archive.keep(&exchanges).await.map_err(RunError::Archive)
     }
 }
 

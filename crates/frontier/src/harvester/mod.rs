@@ -99,6 +99,16 @@ pub struct Harvested<'a> {
     pub summary: &'a Summary,
 }
 
+/// Why the loop ended before it was told to.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// What was fetched could not be put on disk, so it was not committed either.
+    #[error("the archive cannot be written: {0}")]
+    Archive(String),
+}
+
 /// What a run of the loop did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -116,7 +126,7 @@ where
     W: Witness,
 {
     /// Runs until told to stop, or until its end is reached.
-    pub async fn run(&self, mut stop: watch::Receiver<bool>) -> Result<Tally> {
+    pub async fn run(&self, mut stop: watch::Receiver<bool>) -> Result<Tally, RunError> {
         let mut tally = Tally::default();
         let mut flights = Flights::new();
         let mut swept = None;

@@ -214,7 +214,7 @@ impl World {
     }
 }
 
-pub async fn run(rig: &Loop) -> store::Result<Tally> {
+pub async fn run(rig: &Loop) -> Result<Tally, frontier::RunError> {
     let (_stop, stopped) = watch::channel(false);
     rig.run(stopped).await
 }

@@ -41,7 +41,7 @@ pub struct Parent<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct Outlink {
     pub url: CrawlUrl,
     pub kind: LinkKind,
 }
@@ -85,7 +85,7 @@ pub struct LinkDecision<'a> {
 pub fn decide<'a>(
     catalog: &'a Catalog,
     parent: &Parent<'a>,
-    link: &Link,
+    link: &Outlink,
     known: Known<'_>,
     now: Time,
 ) -> LinkDecision<'a> {

@@ -2,7 +2,7 @@
 
 use crate::catalog::{Catalog, SeedEntry};
 use crate::model::Position;
-use crate::outlink::{Link, Parent};
+use crate::outlink::{Outlink, Parent};
 use crate::owner::{Context, Origin, context};
 use crate::standing::{Standing, Subject};
 
@@ -17,7 +17,7 @@ pub(super) struct Place<'a> {
 pub(super) fn place<'a>(
     catalog: &'a Catalog,
     parent: &Parent<'a>,
-    link: &Link,
+    link: &Outlink,
     best: Option<&'a str>,
     cycles: u32,
 ) -> Option<Place<'a>> {
@@ -41,6 +41,6 @@ pub(super) fn place<'a>(
     Some(Place { context, position, standing })
 }
 
-fn follow(parent: &Parent<'_>, link: &Link, entry: &SeedEntry) -> Position {
+fn follow(parent: &Parent<'_>, link: &Outlink, entry: &SeedEntry) -> Position {
     Position::follow(&parent.position, link.kind, entry.domain(), &link.url)
 }

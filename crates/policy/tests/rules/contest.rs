@@ -1,7 +1,7 @@
 //! O1–O8 through the whole decision: which seed ends up with a contested URL.
 
 use policy::model::{LinkKind, Record};
-use policy::outlink::{Action, Known, Link, Parent, decide};
+use policy::outlink::{Action, Known, Outlink, Parent, decide};
 use policy::owner::{Origin, Via};
 
 use crate::world::{day, position, record, rows, url, world};
@@ -58,7 +58,7 @@ fn o2_to_o8_context_and_owner() {
             collection: "k",
         };
         let decision =
-            decide(&catalog, &parent, &Link { url: url(row[1]), kind: LinkKind::Link }, known, day(0));
+            decide(&catalog, &parent, &Outlink { url: url(row[1]), kind: LinkKind::Link }, known, day(0));
         let context = decision.context.unwrap();
         let owner = match &decision.action {
             Action::Add(record) | Action::Update(record) => record.seed.as_str(),

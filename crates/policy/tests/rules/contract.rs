@@ -120,7 +120,7 @@ fn f31_evaluation_withdraws_what_nobody_promises_any_more() {
 #[test]
 fn f31_a_link_that_makes_a_url_due_earlier_promises_it_earlier() {
     use policy::model::{LinkKind, Position};
-    use policy::outlink::{Action, Known, Link, Parent, decide};
+    use policy::outlink::{Action, Known, Outlink, Parent, decide};
     use policy::owner::{Origin, Via};
     let mut catalog = world(WORLD);
     let weekly = Terms { every: span("7d"), profiles: vec!["weekly".into()] };
@@ -133,7 +133,7 @@ fn f31_a_link_that_makes_a_url_due_earlier_promises_it_earlier() {
         run: 1,
         collection: "k",
     };
-    let link = Link { url: url("vg.no/a"), kind: LinkKind::Link };
+    let link = Outlink { url: url("vg.no/a"), kind: LinkKind::Link };
     catalog.apply(change("profile daily k every=2d")).unwrap();
     let Action::Update(record) = decide(&catalog, &parent, &link, Known::Queued(&queued), day(0)).action
     else {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use policy::catalog::Catalog;
 use policy::model::{LinkKind, Position, Record};
-use policy::outlink::{Action, Known, Link, Parent, decide};
+use policy::outlink::{Action, Known, Outlink, Parent, decide};
 use policy::owner::{Origin, Via};
 use policy::url::CrawlUrl;
 
@@ -40,7 +40,7 @@ fn step(catalog: &Catalog, queue: &mut Queue, from: &str, target: &str) -> Vec<S
     let parent = Parent { origin, via, position: at, run: 1, collection: "k" };
     let known = before.as_ref().map_or(Known::Absent, Known::Queued);
     let decision =
-        decide(catalog, &parent, &Link { url: target.clone(), kind: LinkKind::Link }, known, day(0));
+        decide(catalog, &parent, &Outlink { url: target.clone(), kind: LinkKind::Link }, known, day(0));
     match decision.action {
         Action::Add(record) | Action::Update(record) => drop(queue.insert(target.clone(), record)),
         Action::Remove => drop(queue.remove(&target)),

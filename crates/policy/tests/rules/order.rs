@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use policy::catalog::{Catalog, SeedEntry};
 use policy::evaluate::{Verdict, evaluate};
 use policy::model::{LinkKind, Position, Record};
-use policy::outlink::{Action, Known, Link, Parent, decide};
+use policy::outlink::{Action, Known, Outlink, Parent, decide};
 use policy::owner::{Origin, Via};
 use policy::time::Span;
 use policy::url::CrawlUrl;
@@ -47,7 +47,7 @@ enum Event {
     Page(usize),
 }
 
-fn see(catalog: &Catalog, queue: &mut Queue, parent: &Parent<'_>, link: &Link) -> bool {
+fn see(catalog: &Catalog, queue: &mut Queue, parent: &Parent<'_>, link: &Outlink) -> bool {
     let queued = queue.get(&link.url).cloned();
     let known = queued.as_ref().map_or(Known::Absent, Known::Queued);
     match decide(catalog, parent, link, known, day(0)).action {
@@ -66,7 +66,7 @@ fn happen(catalog: &Catalog, links: &Links, queue: &mut Queue, event: &Event) ->
         Event::Start(seed, target) => {
             let (origin, via) = (Origin::Start(seed), Via::Start);
             let parent = Parent { origin, via, position: Position::SEED, run: 1, collection: "k" };
-            return see(catalog, queue, &parent, &Link { url: target.clone(), kind: LinkKind::Link });
+            return see(catalog, queue, &parent, &Outlink { url: target.clone(), kind: LinkKind::Link });
         }
         Event::Page(page) => *page,
     };
@@ -82,7 +82,7 @@ fn happen(catalog: &Catalog, links: &Links, queue: &mut Queue, event: &Event) ->
     let parent = Parent { origin, via, position: record.position, run: 1, collection: "k" };
     let named = links.iter().filter(|(from, to, _)| *from == page && to != from);
     let changed = named.fold(false, |changed, (_, to, kind)| {
-        see(catalog, queue, &parent, &Link { url: url(PAGES[*to]), kind: *kind }) | changed
+        see(catalog, queue, &parent, &Outlink { url: url(PAGES[*to]), kind: *kind }) | changed
     });
     if last {
         queue.remove(&own);
@@ -386,7 +386,7 @@ fn o9_positions_are_not_mixed() {
             let position = Position { depth, hops, ..Position::SEED };
             let via = Via::page(PAGES[index], seed);
             let parent = Parent { origin: Origin::Page(seed), via, position, run: 1, collection: "k" };
-            see(&catalog, &mut queue, &parent, &Link { url: url("x.no/"), kind: LinkKind::Link });
+            see(&catalog, &mut queue, &parent, &Outlink { url: url("x.no/"), kind: LinkKind::Link });
         }
         assert_eq!(queue[&url("x.no/")].seed, "two", "{order:?}");
     }
