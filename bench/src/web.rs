@@ -3,12 +3,21 @@
 //! It is the bench's own binary, called with `--serve PORT`.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
+use testkit::web::{Answer, Ask, Setup};
 
 use crate::Stopwatch;
+
+/// Serves a site for as long as this process lives.
+pub fn serve(address: SocketAddr, site: impl Fn(&Ask) -> Answer + Send + Sync + 'static) -> Result<()> {
+    let _web = testkit::web::Web::start(address, Setup::fast(), site)?;
+    loop {
+        std::thread::park();
+    }
+}
 
 #[derive(Debug)]
 pub struct Web {

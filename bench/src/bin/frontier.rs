@@ -1,43 +1,39 @@
 //! The frontier on the embedded store, at three sizes: does the cost per operation stay flat?
 //!
-//! Hosts are a hundredth of the URLs. Each size is filled once, in a process of its own, and left alone until its tables are merged. Then
-//! all sizes are measured in turns, several rounds, each time in a new process on the same store (the smaller ones on a
-//! copy, so that they stay small), since the speed of a machine wanders by more than what is to be shown. A measurement is: the
-//! time to open the store and be ready to reserve; discovered URLs accepted per second (batches of 50 outlinks, half of them
-//! known), once with known links as pages have them (few targets are linked to often, most rarely: Zipf) and once drawn evenly
-//! from all, the worst case; full cycles reserve → complete per second with 64 workers; memory. The medians count.
+//! Hosts are a hundredth of the URLs. Each size is filled once, in a process of its own, and left
+//! alone until its tables are merged. Then all sizes are measured in turns, several rounds, each
+//! time in a new process on the same store (the smaller ones on a copy, so that they stay small),
+//! since the speed of a machine wanders by more than what is to be shown. A measurement is: the
+//! time to open the store and be ready to reserve; discovered URLs accepted per second (batches of
+//! 50 outlinks, half of them known), once with known links as pages have them (few targets are
+//! linked to often, most rarely: Zipf) and once drawn evenly from all, the worst case; full cycles
+//! reserve → complete per second with 64 workers; memory. The medians count.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result};
 use frontier::ports::{AnswerFacts, CaptureKey, Clock, Fetch, Order, Outlink, Report};
 use frontier::schema::Capture;
 use frontier::{Completed, Frontier, Target};
 use policy::catalog::Change;
-use policy::model::{Collection, Limits, LinkKind, Politeness, Profile, RobotsPolicy, Seed, Settings};
+use policy::model::{LinkKind, Politeness, Profile, Settings};
 use policy::scope::{Scope, Within};
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 use skurd_bench::{Stopwatch, cpu_seconds, memory_mib, number_flag, scratch, text_flag};
 use store::{Options, Store};
+use testkit::catalog::{collection, profile, put, seed};
+use testkit::clock::ManualClock;
 
 const BATCH: u64 = 50;
 const WORKERS: u64 = 64;
 const URLS_PER_HOST: u64 = 100;
-/// What is measured, the same at every size: long enough that rows are written out as tables, and merged, a few times.
+/// What is measured, the same at every size: long enough that rows are written out as tables, and
+/// merged, a few times.
 const PAGES: u64 = 5_000;
 const CYCLES: u64 = 20_000;
-
-/// Virtual, so that politeness costs no time: it moves on with every reservation.
-struct BenchClock(AtomicI64);
-
-impl Clock for BenchClock {
-    fn now(&self) -> Time {
-        Time(self.0.load(Ordering::Relaxed))
-    }
-}
 
 fn url(n: u64, hosts: u64) -> Result<CrawlUrl> {
     // Neighbours are on different hosts, as the links of a page are.
@@ -49,51 +45,31 @@ fn url(n: u64, hosts: u64) -> Result<CrawlUrl> {
 }
 
 fn declared() -> Vec<Change> {
-    let collection = Collection {
-        name: "all".into(),
-        active: true,
-        user_agent: None,
-        headers: Vec::new(),
-        cookies: Vec::new(),
-        warc_prefix: None,
-        index: false,
-    };
     let profile = Profile {
-        name: "monthly".into(),
-        active: true,
-        collection: "all".into(),
         scope: Scope { within: Within::Any, ..Scope::default() },
         every: Span::days(30),
-        length: None,
-        ttl: None,
-        robots: RobotsPolicy::Obey,
-        limits: Limits::default(),
-    };
-    let seed = Seed {
-        name: "start".into(),
-        url: "https://start.example.org/".into(),
-        active: true,
-        profiles: vec!["monthly".into()],
+        ..profile("monthly", "all")
     };
     let politeness = Politeness { factor: 0.0, min: Span(1), max: Span(1), parallel: 1 };
     vec![
-        Change::PutSettings(Box::new(Settings { politeness, ..Settings::default() })),
-        Change::PutCollection(collection),
-        Change::PutProfile(Box::new(profile)),
-        Change::PutSeed(seed),
+        put(Settings { politeness, ..Settings::default() }),
+        put(collection("all")),
+        put(profile),
+        put(seed("start", "https://start.example.org/", &["monthly"])),
     ]
 }
 
 struct Rig {
     frontier: Arc<Frontier>,
-    clock: Arc<BenchClock>,
+    /// Virtual, so that politeness costs no time: it moves on with every reservation.
+    clock: Arc<ManualClock>,
     hosts: u64,
 }
 
 impl Rig {
     async fn open(dir: &Path, hosts: u64, start: i64) -> Result<Rig> {
         let store = Store::open(dir, &Options::default())?;
-        let clock = Arc::new(BenchClock(AtomicI64::new(start)));
+        let clock = Arc::new(ManualClock::at(Time(start)));
         let frontier = Arc::new(Frontier::new(store, Arc::clone(&clock) as Arc<dyn Clock>, 1));
         frontier.recover().await?;
         Ok(Rig { frontier, clock, hosts })
@@ -134,11 +110,12 @@ impl Rig {
             }
             let next =
                 reserved.next.map_or(self.clock.now().0 + 1, |next| next.0.max(self.clock.now().0 + 1));
-            self.clock.0.store(next, Ordering::Relaxed);
+            self.clock.set(Time(next));
         }
     }
 
-    /// Harvests whose pages bring `links_of(k)`, 64 at a time; returns the harvests and the URLs they added.
+    /// Harvests whose pages bring `links_of(k)`, 64 at a time; returns the harvests and the URLs
+    /// they added.
     async fn harvest(
         self: &Arc<Self>,
         harvests: u64,
@@ -173,7 +150,8 @@ impl Rig {
     }
 }
 
-/// Waits until the store has merged what the fill left behind: a frontier of this size grows over weeks, not in a minute.
+/// Waits until the store has merged what the fill left behind: a frontier of this size grows over
+/// weeks, not in a minute.
 async fn settle() {
     let mut before = cpu_seconds();
     for _ in 0..180 {

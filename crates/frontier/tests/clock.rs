@@ -6,7 +6,6 @@ mod rig;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use frontier::ports::{Clock, Fetch, Order, Report};
@@ -138,13 +137,13 @@ async fn comes_back(ahead: Span, stayed: Span, restart: bool) {
     let clock = Arc::clone(&rig.fetcher.clock);
     let by = i64::try_from(ahead.0).unwrap();
     run_for(&rig, Span::minutes(30)).await;
-    clock.set.fetch_add(by, Ordering::Relaxed);
+    clock.jump(by);
     let paused = Pause::Host("paused.no".into());
     rig.frontier.pause(&paused).await.unwrap();
     run_for(&rig, stayed).await;
     assert!(!asked_since(&rig, 0).is_empty());
     let line = rig.fetcher.log.lock().len();
-    clock.set.fetch_sub(by, Ordering::Relaxed);
+    clock.jump(-by);
     if restart {
         rig = restarted(&rig).await;
     }
@@ -156,7 +155,8 @@ async fn comes_back(ahead: Span, stayed: Span, restart: bool) {
     nothing_is_too_far_ahead(&rig, &what).await;
     let end = rig.frontier.now();
     let asked = asked_since(&rig, line);
-    // Its URL, and the longest that it may be left alone: the answer itself, its frequency, or what its errors cost it.
+    // Its URL, and the longest that it may be left alone: the answer itself, its frequency, or what
+    // its errors cost it.
     let slow = Span::minutes(40);
     for (url, longest) in [
         (OFTEN, EVERY),

@@ -3,77 +3,43 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use frontier::ports::{AnswerFacts, Clock, Fetch, Order, PageNow, Report};
 use frontier::{Completed, Frontier, INDEX_ACROSS, Target};
 use index::{Index, Page, Uri};
 use policy::catalog::Change;
-use policy::model::{Collection, Limits, Politeness, Profile, RobotsPolicy, Seed, Settings};
-use policy::scope::Scope;
+use policy::model::{Collection, Politeness, Settings};
 use policy::time::{Span, Time};
 use store::Store;
-
-struct Hands(AtomicI64);
-
-impl Clock for Hands {
-    fn now(&self) -> Time {
-        Time(self.0.load(Ordering::Relaxed))
-    }
-}
+use testkit::catalog::{collection, profile, put, seed};
+use testkit::clock::ManualClock;
 
 fn declared(index: bool, across: bool) -> Vec<Change> {
     let politeness = Politeness { factor: 0.0, min: Span::ZERO, max: Span::ZERO, parallel: 1 };
-    let mut changes = vec![Change::PutSettings(Box::new(Settings {
-        politeness,
-        index_across: across,
-        ..Settings::default()
-    }))];
+    let settings = Settings { politeness, index_across: across, ..Settings::default() };
+    let mut changes = vec![put(settings)];
     for name in ["one", "two"] {
-        changes.push(Change::PutCollection(Collection {
-            name: name.into(),
-            active: true,
-            user_agent: None,
-            headers: Vec::new(),
-            cookies: Vec::new(),
-            warc_prefix: None,
-            index,
-        }));
-        changes.push(Change::PutProfile(Box::new(Profile {
-            name: name.into(),
-            active: true,
-            collection: name.into(),
-            scope: Scope::default(),
-            every: Span::days(1),
-            length: None,
-            ttl: None,
-            robots: RobotsPolicy::Obey,
-            limits: Limits::default(),
-        })));
-        changes.push(Change::PutSeed(Seed {
-            name: name.into(),
-            url: format!("http://{name}.test/"),
-            active: true,
-            profiles: vec![name.into()],
-        }));
+        changes.push(put(Collection { index, ..collection(name) }));
+        changes.push(put(profile(name, name)));
+        changes.push(put(seed(name, &format!("http://{name}.test/"), &[name])));
     }
     changes
 }
 
 struct Rig {
     frontier: Frontier,
-    hands: Arc<Hands>,
+    clock: Arc<ManualClock>,
 }
 
 impl Rig {
     async fn new(index: bool, across: bool) -> Rig {
-        let hands = Arc::new(Hands(AtomicI64::new(1_000_000)));
-        let frontier = Frontier::new(Store::in_memory(1), Arc::clone(&hands) as Arc<dyn Clock>, 7);
+        let clock = Arc::new(ManualClock::at(Time(1_000_000)));
+        let frontier = Frontier::new(Store::in_memory(1), Arc::clone(&clock) as Arc<dyn Clock>, 7);
         frontier.declare(&declared(index, across)).await.unwrap();
         for name in ["one", "two"] {
             frontier.start(&Target::Collection(name.into())).await.unwrap();
         }
-        Rig { frontier, hands }
+        Rig { frontier, clock }
     }
 
     async fn orders(&self) -> Vec<Order> {
@@ -113,7 +79,7 @@ async fn x2_a_harvest_loads_its_page_and_x4_a_page_that_is_gone_is_deleted() {
     let dump = rig.dump("one").await;
     assert!(dump.contains("p:test.target\tinlinks\ttest.one\tthere"), "{dump}");
     assert!(dump.contains("p:test.one\tpage\tscore\t1"), "{dump}");
-    rig.hands.0.fetch_add(86_400_000, Ordering::Relaxed);
+    rig.clock.advance(Span::days(1));
     let again = rig.orders().await.into_iter().find(|order| order.collection == "one").unwrap();
     rig.harvest(&again, PageNow::Gone).await;
     assert_eq!(rig.dump("one").await, "");
@@ -144,7 +110,7 @@ async fn x13_one_index_for_each_collection_and_one_across_where_asked() {
 async fn x11_what_is_not_committed_is_not_loaded() {
     let rig = Rig::new(true, false).await;
     let orders = rig.orders().await;
-    rig.hands.0.fetch_add(86_400_000, Ordering::Relaxed);
+    rig.clock.advance(Span::days(1));
     rig.frontier.sweep().await.unwrap();
     assert_eq!(rig.harvest(&orders[0], linking_to("http://target.test/")).await, Completed::LeaseLost);
     assert_eq!(rig.dump("one").await, "");

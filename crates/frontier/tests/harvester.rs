@@ -12,28 +12,20 @@ use frontier::ports::{
 use frontier::schema::{ArchiveFile, Capture, ErrorKind};
 use frontier::{End, Frontier, Harvested, Harvester, IDLE_MAX, RunError, State, Tally, Target, Witness};
 use parking_lot::Mutex;
-use policy::catalog::Change;
-use policy::model::{Collection, Limits, LinkKind, Politeness, Profile, RobotsPolicy, Seed, Settings};
+use policy::model::{Limits, LinkKind, Politeness, Profile, Settings};
 use policy::scope::{Scope, Within};
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 use store::Store;
+use testkit::catalog::{collection, profile, put, seed};
+use testkit::clock::{START, VirtualClock};
 use tokio::sync::watch;
 
 const PAGES: usize = 40;
 
-/// Tokio's paused time, told as time of day.
-struct PausedClock(tokio::time::Instant);
-
-impl Clock for PausedClock {
-    fn now(&self) -> Time {
-        Time(1_767_571_200_000 + i64::try_from(self.0.elapsed().as_millis()).unwrap())
-    }
-}
-
 /// Page N links to the next ten; some pages make the fetcher panic.
 struct Web {
-    clock: Arc<PausedClock>,
+    clock: Arc<VirtualClock>,
     asked: Mutex<Vec<(Time, Time, String)>>,
     panics_at: Option<usize>,
     /// A page that takes its time, once.
@@ -193,40 +185,17 @@ impl Default for Setup {
 
 impl Setup {
     async fn rig(self) -> Rig {
-        let clock = Arc::new(PausedClock(tokio::time::Instant::now()));
+        let clock = Arc::new(VirtualClock::at(START));
         let frontier = Frontier::new(self.store.clone(), Arc::clone(&clock) as Arc<dyn Clock>, 7);
         let scope = Scope { within: Within::Any, ..Scope::default() };
         let limits =
             Limits { backoff_base: Span::minutes(5), total_timeout: self.total_timeout, ..Limits::default() };
         let settings = Settings { politeness: self.politeness, lease: self.lease, ..Settings::default() };
         let changes = [
-            Change::PutSettings(Box::new(settings)),
-            Change::PutCollection(Collection {
-                name: "all".into(),
-                active: true,
-                user_agent: None,
-                headers: Vec::new(),
-                cookies: Vec::new(),
-                warc_prefix: None,
-                index: false,
-            }),
-            Change::PutProfile(Box::new(Profile {
-                name: "once".into(),
-                active: true,
-                collection: "all".into(),
-                scope,
-                every: Span::days(1),
-                length: Some(1),
-                ttl: None,
-                robots: RobotsPolicy::Obey,
-                limits,
-            })),
-            Change::PutSeed(Seed {
-                name: "start".into(),
-                url: page(0).as_str().into(),
-                active: true,
-                profiles: vec!["once".into()],
-            }),
+            put(settings),
+            put(collection("all")),
+            put(Profile { scope, length: Some(1), limits, ..profile("once", "all") }),
+            put(seed("start", page(0).as_str(), &["once"])),
         ];
         frontier.declare(&changes).await.unwrap();
         frontier.recover().await.unwrap();
@@ -376,7 +345,8 @@ async fn f6_an_answer_that_takes_longer_than_a_lease_is_captured_once() {
     }
 }
 
-/// All workers at once, and all on one host and one group: the rows of many slots are renewed together.
+/// All workers at once, and all on one host and one group: the rows of many slots are renewed
+/// together.
 #[tokio::test(start_paused = true)]
 async fn f6_many_leases_are_renewed_together() {
     let politeness = Politeness { factor: 0.0, min: Span(0), max: Span(0), parallel: 16 };

@@ -10,6 +10,7 @@ use policy::model::Limits;
 use policy::time::Time;
 use rig::*;
 use store::limits::{KEY_BYTES_MAX, TXN_BYTES_MAX};
+use testkit::catalog::{put, seed};
 
 /// A URL of nearly the greatest length.
 fn long(host: &str, n: usize) -> String {
@@ -21,7 +22,8 @@ fn seeds(count: usize) -> Vec<String> {
     (0..count).map(|n| format!("https://host{n}.test/")).collect()
 }
 
-/// Each seed's page has so many long links, to a place of their own; they are found due long after the test.
+/// Each seed's page has so many long links, to a place of their own; they are found due long after
+/// the test.
 fn world(hosts: usize) -> World {
     World {
         seeds: seeds(hosts),
@@ -63,7 +65,8 @@ async fn a12_a_page_that_is_too_large_keeps_as_many_links_as_fit_and_says_so() {
     for seed in seeds(2) {
         let row = &rows[&seed];
         let kept = rows.keys().filter(|url| url.starts_with(&seed) && **url != seed).count();
-        // Each takes its place in the queue and its record: about 6 kB, of which 48 MB fit beside everything else.
+        // Each takes its place in the queue and its record: about 6 kB, of which 48 MB fit beside
+        // everything else.
         assert!((7000..links).contains(&kept), "{kept} links kept");
         assert_eq!(row.state, State::Queued);
         let record = row.record.as_ref().unwrap();
@@ -110,9 +113,7 @@ async fn a12_a_capture_whose_key_is_too_long_is_found_again() {
     let surt = format!("test,host0)/?{}", "%25".repeat(2900));
     assert!(surt.len() > KEY_BYTES_MAX);
     let rig = World::default().rig(|_, _| answered(200, [])).await;
-    let (seed, profiles) = ("long".to_owned(), vec!["once".to_owned()]);
-    let seed = policy::model::Seed { name: seed, url: url.clone(), active: true, profiles };
-    rig.frontier.declare(&[policy::catalog::Change::PutSeed(seed)]).await.unwrap();
+    rig.frontier.declare(&[put(seed("long", &url, &["once"]))]).await.unwrap();
     rig.frontier.start_new().await.unwrap();
     let order = rig.frontier.reserve(1).await.unwrap().orders.remove(0);
     let report = answered(200, []).report;

@@ -3,23 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use frontier::ports::{AnswerFacts, Clock, Fetch, Report};
 use frontier::{Frontier, Pause, Target};
 use policy::catalog::Change;
-use policy::model::{Collection, HostGroup, Limits, Politeness, Profile, RobotsPolicy, Seed};
-use policy::scope::Scope;
-use policy::time::{Span, Time};
+use policy::model::{HostGroup, Politeness};
+use policy::time::Span;
 use store::Store;
-
-struct ManualClock(AtomicI64);
-
-impl Clock for ManualClock {
-    fn now(&self) -> Time {
-        Time(self.0.load(Ordering::Relaxed))
-    }
-}
+use testkit::catalog::{collection, profile, put, seed};
+use testkit::clock::ManualClock;
 
 struct Bench {
     frontier: Frontier,
@@ -35,17 +27,15 @@ impl Bench {
 
     /// Two collections on the hosts a, b, c; with b and c in a group.
     async fn new() -> Bench {
-        let clock = Arc::new(ManualClock(AtomicI64::new(1_767_571_200_000)));
+        let clock = Arc::new(ManualClock::default());
         let bench = Bench::on(Store::in_memory(1), clock);
         let mut changes = Vec::new();
         for name in ["news", "law"] {
-            changes.push(Change::PutCollection(collection(name)));
-            changes.push(Change::PutProfile(Box::new(profile(name))));
+            changes.push(put(collection(name)));
+            changes.push(put(profile(name, name)));
         }
         for host in ["a", "b", "c"] {
-            let profiles = vec!["news".to_owned(), "law".to_owned()];
-            let seed = Seed { name: host.into(), url: format!("http://{host}.no/"), active: true, profiles };
-            changes.push(Change::PutSeed(seed));
+            changes.push(put(seed(host, &format!("http://{host}.no/"), &["news", "law"])));
         }
         let hosts = vec!["b.no".to_owned(), "c.no".to_owned()];
         let group = HostGroup { name: "group:x".into(), hosts, politeness: Politeness::default() };
@@ -64,7 +54,8 @@ impl Bench {
         assert_eq!(self.frontier.audit().await.unwrap().findings, Vec::<String>::new());
     }
 
-    /// Harvests for a while of its own time: what was given out, as collection and host. Fails if it ever spins.
+    /// Harvests for a while of its own time: what was given out, as collection and host. Fails if
+    /// it ever spins.
     async fn harvest(&self, span: Span) -> Vec<String> {
         let end = self.frontier.now().plus(span);
         let (mut given, mut empty) = (Vec::new(), 0);
@@ -86,39 +77,13 @@ impl Bench {
             }
             let now = self.frontier.now();
             match reserved.next.filter(|next| *next < end) {
-                Some(next) if next > now => self.clock.0.store(next.0, Ordering::Relaxed),
+                Some(next) if next > now => self.clock.set(next),
                 Some(_) => assert!(empty < 100, "it spins"),
-                None => self.clock.0.store(end.0, Ordering::Relaxed),
+                None => self.clock.set(end),
             }
         }
         given.sort();
         given
-    }
-}
-
-fn collection(name: &str) -> Collection {
-    Collection {
-        name: name.into(),
-        active: true,
-        user_agent: None,
-        headers: Vec::new(),
-        cookies: Vec::new(),
-        warc_prefix: None,
-        index: false,
-    }
-}
-
-fn profile(name: &str) -> Profile {
-    Profile {
-        name: name.into(),
-        active: true,
-        collection: name.into(),
-        scope: Scope::default(),
-        every: Span::days(1),
-        length: None,
-        ttl: None,
-        robots: RobotsPolicy::Obey,
-        limits: Limits::default(),
     }
 }
 

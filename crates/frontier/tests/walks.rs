@@ -1,41 +1,33 @@
-//! Walks on the frontier: turns, slots shared with the queue, what is committed with a capture, crashes.
+//! Walks on the frontier: turns, slots shared with the queue, what is committed with a capture,
+//! crashes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use frontier::ports::{AnswerFacts, Clock, Fetch, Order, Outlink, Report};
 use frontier::schema::ErrorKind;
 use frontier::{Completed, Frontier, Target, WalkError};
 use policy::catalog::Change;
-use policy::model::{
-    Collection, DeclaredWalk, Limits, LinkKind, Politeness, Profile, RobotsPolicy, Seed, Settings,
-};
+use policy::model::{DeclaredWalk, LinkKind, Politeness, Profile, Settings};
 use policy::scope::{Scope, Within};
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 use policy::walk::{Draft, Kind, Outcome, Resume, WalkSettings, Why};
 use store::Store;
-
-struct Hands(AtomicI64);
-
-impl Clock for Hands {
-    fn now(&self) -> Time {
-        Time(self.0.load(Ordering::Relaxed))
-    }
-}
+use testkit::catalog::{collection, profile, put, seed};
+use testkit::clock::ManualClock;
 
 struct Rig {
     frontier: Frontier,
-    hands: Arc<Hands>,
+    clock: Arc<ManualClock>,
     /// URLs in the order they were asked for.
     asked: Vec<String>,
 }
 
 fn walk(name: &str, draft: Draft) -> Change {
-    Change::PutWalk(Box::new(DeclaredWalk {
+    put(DeclaredWalk {
         name: name.into(),
         active: true,
         profile: "terms".into(),
@@ -43,7 +35,7 @@ fn walk(name: &str, draft: Draft) -> Change {
         round: Some("together".into()),
         place: 0,
         settings: WalkSettings::new(draft).unwrap(),
-    }))
+    })
 }
 
 fn ids(host: &str) -> Draft {
@@ -52,42 +44,25 @@ fn ids(host: &str) -> Draft {
 
 fn declared(parallel: u32, delay: Span) -> Vec<Change> {
     let politeness = Politeness { factor: 0.0, min: delay, max: delay, parallel };
+    let scope = Scope { within: Within::Any, ..Scope::default() };
     vec![
-        Change::PutSettings(Box::new(Settings { politeness, ..Settings::default() })),
-        Change::PutCollection(Collection {
-            name: "all".into(),
-            active: true,
-            user_agent: None,
-            headers: Vec::new(),
-            cookies: Vec::new(),
-            warc_prefix: None,
-            index: false,
-        }),
-        Change::PutProfile(Box::new(Profile {
-            name: "terms".into(),
-            active: true,
-            collection: "all".into(),
-            scope: Scope { within: Within::Any, ..Scope::default() },
-            every: Span::days(1),
-            length: Some(1),
-            ttl: None,
-            robots: RobotsPolicy::Obey,
-            limits: Limits::default(),
-        })),
+        put(Settings { politeness, ..Settings::default() }),
+        put(collection("all")),
+        put(Profile { scope, length: Some(1), ..profile("terms", "all") }),
     ]
 }
 
 impl Rig {
     async fn new(store: Store, at: i64, changes: &[Change]) -> Rig {
-        let hands = Arc::new(Hands(AtomicI64::new(at)));
-        let frontier = Frontier::new(store, Arc::clone(&hands) as Arc<dyn Clock>, at.cast_unsigned());
+        let clock = Arc::new(ManualClock::at(Time(at)));
+        let frontier = Frontier::new(store, Arc::clone(&clock) as Arc<dyn Clock>, at.cast_unsigned());
         frontier.recover().await.unwrap();
         frontier.declare(changes).await.unwrap();
-        Rig { frontier, hands, asked: Vec::new() }
+        Rig { frontier, clock, asked: Vec::new() }
     }
 
     fn pass(&self, span: Span) {
-        self.hands.0.fetch_add(i64::try_from(span.0).unwrap(), Ordering::Relaxed);
+        self.clock.advance(span);
     }
 
     /// Reserves, letting time pass until there is something; none when everything is over.
@@ -198,12 +173,8 @@ async fn walks_and_urls_share_a_host_by_turns() {
     let mut changes = declared(1, Span(10));
     changes.push(walk("w", Draft { min: Some(1), max: Some(20), ..ids("a") }));
     for n in 0..10 {
-        changes.push(Change::PutSeed(Seed {
-            name: format!("seed {n}"),
-            url: format!("https://a.test/seed/{n}"),
-            active: true,
-            profiles: vec!["terms".into()],
-        }));
+        let url = format!("https://a.test/seed/{n}");
+        changes.push(put(seed(&format!("seed {n}"), &url, &["terms"])));
     }
     let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
     rig.frontier.start(&Target::Collection("all".into())).await.unwrap();
@@ -284,20 +255,15 @@ async fn l11_a_walk_that_ended_stands_until_it_is_resumed() {
 
 #[tokio::test]
 async fn links_of_walked_pages_are_followed_for_a_seed_and_otherwise_not() {
-    for (seed, harvested) in [(None, 3), (Some("owner".to_owned()), 5)] {
+    for (owner, harvested) in [(None, 3), (Some("owner".to_owned()), 5)] {
         let mut changes = declared(1, Span::ZERO);
-        changes.push(Change::PutSeed(Seed {
-            name: "owner".into(),
-            url: "https://owner.test/".into(),
-            active: true,
-            profiles: vec!["terms".into()],
-        }));
+        changes.push(put(seed("owner", "https://owner.test/", &["terms"])));
         let Change::PutWalk(declared) = walk("w", Draft { min: Some(1), max: Some(3), ..ids("a") }) else {
             unreachable!()
         };
-        changes.push(Change::PutWalk(Box::new(DeclaredWalk { seed: seed.clone(), ..*declared })));
+        changes.push(Change::PutWalk(Box::new(DeclaredWalk { seed: owner.clone(), ..*declared })));
         let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
-        if seed.is_some() {
+        if owner.is_some() {
             rig.frontier.start(&Target::Collection("all".into())).await.unwrap();
         }
         rig.walk_all(|_, _| true).await;

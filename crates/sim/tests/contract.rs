@@ -1,8 +1,10 @@
-//! F31 against a recomputation: what the frontier says of its promises, and what the log of the servers says.
+//! F31 against a recomputation: what the frontier says of its promises, and what the log of the
+//! servers says.
 //!
-//! Random sites (some of which fall silent, excuse themselves, or are gone), random frequencies, a harvester that is down at times and killed at others. The
-//! reference knows the config, when everything was started, and when each server was asked and whether it answered; nothing of the frontier's
-//! records.
+//! Random sites (some of which fall silent, excuse themselves, or are gone), random frequencies, a
+//! harvester that is down at times and killed at others. The reference knows the config, when
+//! everything was started, and when each server was asked and whether it answered; nothing of the
+//! frontier's records.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -11,15 +13,16 @@ use std::collections::BTreeMap;
 use frontier::schema::ErrorKind;
 use frontier::{Contract, Target};
 use policy::catalog::Change;
-use policy::model::{Collection, Limits, Politeness, Profile, RobotsPolicy, Seed, Settings as Declared};
-use policy::scope::Scope;
+use policy::model::{Limits, Politeness, Profile, Settings as Declared};
 use policy::time::{Span, Time};
 use proptest::prelude::*;
 use sim::web::{Page, Response, Web};
 use sim::{Harvest, Moment, Settings, Simulation};
+use testkit::catalog::{collection, profile, put, seed};
 
 const HOUR_MS: i64 = 3_600_000;
-/// Frequencies that are declared together: not too far apart, or the shortest would have too much to do.
+/// Frequencies that are declared together: not too far apart, or the shortest would have too much
+/// to do.
 const EVERY: [[Span; 3]; 2] = [
     [Span::seconds(20), Span::minutes(1), Span::minutes(10)],
     [Span::hours(1), Span::hours(7), Span::days(1)],
@@ -81,37 +84,16 @@ impl Case {
         let politeness =
             Politeness { factor: 1.0, min: Span::seconds(1), max: Span::seconds(5), parallel: 1 };
         let declared = Declared { on_time: self.on_time, politeness, ..Declared::default() };
-        let collection = Collection {
-            name: "news".into(),
-            active: true,
-            user_agent: None,
-            headers: Vec::new(),
-            cookies: Vec::new(),
-            warc_prefix: None,
-            index: false,
-        };
-        let mut changes = vec![Change::PutSettings(Box::new(declared)), Change::PutCollection(collection)];
+        let mut changes = vec![put(declared), put(collection("news"))];
         for (n, (_, max_errors)) in self.profiles.iter().enumerate() {
-            changes.push(Change::PutProfile(Box::new(Profile {
-                name: format!("p{n}"),
-                active: true,
-                collection: "news".into(),
-                scope: Scope::default(),
+            changes.push(put(Profile {
                 every: self.every(n),
-                length: None,
-                ttl: None,
-                robots: RobotsPolicy::Obey,
                 limits: Limits { max_errors: *max_errors, max_not_found: u32::MAX, ..Limits::default() },
-            })));
+                ..profile(&format!("p{n}"), "news")
+            }));
         }
         for (n, site) in self.sites.iter().enumerate() {
-            let profiles = vec![format!("p{}", site.profile)];
-            changes.push(Change::PutSeed(Seed {
-                name: format!("s{n}"),
-                url: Case::url(n),
-                active: true,
-                profiles,
-            }));
+            changes.push(put(seed(&format!("s{n}"), &Case::url(n), &[&format!("p{}", site.profile)])));
         }
         changes
     }
@@ -203,7 +185,8 @@ impl Account {
         self.given_up = over;
     }
 
-    /// What is open at a moment: missed by hour, open, overdue. Open promises are known to the minute, or to the second.
+    /// What is open at a moment: missed by hour, open, overdue. Open promises are known to the
+    /// minute, or to the second.
     fn open_at(&self, now: i64, on_time: Span) -> (BTreeMap<i64, u64>, u64, u64) {
         let mut missed = BTreeMap::new();
         let Some(mut open) = self.open.filter(|_| !self.given_up) else { return (missed, 0, 0) };

@@ -5,41 +5,20 @@
 use frontier::Target;
 use frontier::schema::UrlState;
 use policy::catalog::Change;
-use policy::model::{Collection, Limits, LinkKind, Profile, RobotsPolicy, Seed};
+use policy::model::{LinkKind, Profile};
 use policy::scope::Scope;
 use policy::time::Span;
 use sim::web::{Page, Response, Web};
 use sim::{Settings, Simulation};
-
-fn collection(name: &str) -> Change {
-    Change::PutCollection(Collection {
-        name: name.into(),
-        active: true,
-        user_agent: None,
-        headers: Vec::new(),
-        cookies: Vec::new(),
-        warc_prefix: None,
-        index: false,
-    })
-}
+use testkit::catalog::{self, collection, put};
 
 fn profile(name: &str, hops: u32) -> Change {
-    Change::PutProfile(Box::new(Profile {
-        name: name.into(),
-        active: true,
-        collection: "news".into(),
-        scope: Scope { off_domain_hops: hops, ..Scope::default() },
-        every: Span::days(1),
-        length: None,
-        ttl: None,
-        robots: RobotsPolicy::Obey,
-        limits: Limits::default(),
-    }))
+    let scope = Scope { off_domain_hops: hops, ..Scope::default() };
+    put(Profile { scope, ..catalog::profile(name, "news") })
 }
 
 fn seed(name: &str, profile: &str) -> Change {
-    let url = format!("https://{name}/");
-    Change::PutSeed(Seed { name: name.into(), url, active: true, profiles: vec![profile.into()] })
+    put(catalog::seed(name, &format!("https://{name}/"), &[profile]))
 }
 
 fn page(url: &str, links: &[&str]) -> Page {
@@ -59,7 +38,8 @@ fn web() -> Web {
     ])
 }
 
-/// Its own tree begins with its own harvest, after two for faktisk.no, as in the drawing of the example.
+/// Its own tree begins with its own harvest, after two for faktisk.no, as in the drawing of the
+/// example.
 fn vg() -> Page {
     let mut page = page("vg.no/", &["vg.no/artikkel"]);
     page.responses.insert(0, Response { count: 2, ..Response::default() });
@@ -95,7 +75,7 @@ fn o1_o2_o3_o4_o5_o6_example_1_owners_after_each_harvest() {
     run(async {
         let simulation = Simulation::new(web(), Settings::default());
         let declared = [
-            collection("news"),
+            put(collection("news")),
             profile("plus one", 1),
             profile("domain only", 0),
             seed("faktisk.no", "plus one"),
@@ -140,7 +120,7 @@ fn o5_f27_example_2_without_off_domain_hops() {
     run(async {
         let simulation = Simulation::new(web(), Settings::default());
         let declared = [
-            collection("news"),
+            put(collection("news")),
             profile("domain only", 0),
             seed("faktisk.no", "domain only"),
             seed("vg.no", "domain only"),

@@ -1,11 +1,12 @@
-//! Declaring things live: `config apply`, and `seed|profile|collection|host-group` with their verbs.
+//! Declaring things live: `config apply`, and `seed|profile|collection|host-group` with their
+//! verbs.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
-mod data;
-
-use data::World;
 use serde_json::json;
+use testkit::world::World;
+
+const SKURD: &str = env!("CARGO_BIN_EXE_skurd");
 
 const CONFIG: &str = "
 collections: [{name: news}]
@@ -21,7 +22,7 @@ hosts: [{host: slow.no, politeness: {min: 10s}}]
 
 #[test]
 fn i1_a_config_is_applied_and_says_what_changed() {
-    let world = World::empty();
+    let world = World::empty(SKURD);
     world.write("c.yaml", CONFIG);
     let added = world.good(&["config", "apply", "c.yaml"]);
     assert!(added.contains("seed            2        0          0        0\n"), "{added}");
@@ -48,16 +49,16 @@ fn i1_a_config_is_applied_and_says_what_changed() {
 
 #[test]
 fn i1_a_wrong_config_changes_nothing() {
-    let world = World::new(CONFIG);
+    let world = World::declared(SKURD, CONFIG);
     world.write("bad.yaml", "collections: [{nam: x}]\n");
     let told = world.skurd(&["config", "apply", "bad.yaml", "--prune"]);
-    assert!(told.code == 1 && told.err.contains("bad.yaml:1:"), "{told:?}");
+    assert!(told.code == Some(1) && told.err.contains("bad.yaml:1:"), "{told:?}");
     assert_eq!(world.json(&["seed", "list"]).len(), 2);
 }
 
 #[test]
 fn i1_things_are_added_switched_and_deleted() {
-    let world = World::empty();
+    let world = World::empty(SKURD);
     let steps: [(&[&str], &str); 12] = [
         (&["collection", "add", "news", "--warc-prefix", "N"], "collection news is added\n"),
         (
@@ -104,7 +105,7 @@ fn i1_things_are_added_switched_and_deleted() {
 
 #[test]
 fn i2_things_are_listed_and_shown() {
-    let world = World::new(CONFIG);
+    let world = World::declared(SKURD, CONFIG);
     assert_eq!(
         world.good(&["seed", "list"]),
         "name             active  profiles       url\n\
@@ -119,7 +120,7 @@ fn i2_things_are_listed_and_shown() {
 
 #[test]
 fn i3_what_is_shown_can_be_applied_again() {
-    let world = World::new(CONFIG);
+    let world = World::declared(SKURD, CONFIG);
     let entry = |kind: &str, name: &str| {
         let shown = world.good(&[kind, "show", name]);
         shown
@@ -145,7 +146,7 @@ fn i3_what_is_shown_can_be_applied_again() {
 
 #[test]
 fn i1_every_subcommand_has_examples() {
-    let world = World::empty();
+    let world = World::empty(SKURD);
     let mut commands: Vec<Vec<&str>> =
         ["start", "queue", "hosts", "blacklist", "why"].map(|c| vec![c]).to_vec();
     for kind in ["seed", "profile", "collection", "host-group"] {
@@ -165,7 +166,7 @@ fn i1_every_subcommand_has_examples() {
 
 #[test]
 fn i1_imported_seeds_are_declared() {
-    let world = World::new(CONFIG);
+    let world = World::declared(SKURD, CONFIG);
     world.write("list.txt", "db.no\nnrk.no\n");
     let import = ["import", "urls", "list.txt", "--data", "skurd-data", "--profile", "daily"];
     assert_eq!(world.good(&import), "seeds: 1 added, 0 changed, 1 unchanged\n");
@@ -175,7 +176,7 @@ fn i1_imported_seeds_are_declared() {
     assert_eq!(world.json(&["seed", "show", "https://db.no/"])[0]["profiles"], json!(["daily", "weekly"]));
     let told = world.skurd(&["import", "urls", "list.txt", "--data", "skurd-data", "--profile", "x"]);
     assert!(
-        told.code == 1 && told.err.contains("there is no profile `x`\nhint: there are: daily, weekly"),
+        told.code == Some(1) && told.err.contains("there is no profile `x`\nhint: there are: daily, weekly"),
         "{told:?}"
     );
 }

@@ -1,15 +1,16 @@
-//! Data directories of every earlier format open, are upgraded, and say what they said (`tests/data/stores`).
+//! Data directories of every earlier format open, are upgraded, and say what they said
+//! (`tests/data/stores`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
-
-mod data;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use data::World;
 use serde_json::Value;
 use store::upgrade::FORMAT;
+use testkit::world::World;
+
+const SKURD: &str = env!("CARGO_BIN_EXE_skurd");
 
 /// What a store of an earlier format is not held to any more: command, field, and why.
 const CHANGED: &[(&str, &str, &str)] = &[
@@ -28,7 +29,7 @@ fn stores() -> PathBuf {
 
 /// A world with the data directory of that name in it.
 fn unpacked(name: &str) -> World {
-    let world = World::empty();
+    let world = World::empty(SKURD);
     unpack(&stores().join(name).join("data"), &world.data());
     // What is empty is not kept.
     File::create(world.data().join("store/lock")).unwrap();
@@ -77,7 +78,7 @@ fn assert_says_what_it_said(name: &str) {
     let world = unpacked(name);
     let old = fs::read_to_string(world.data().join("FORMAT")).unwrap();
     let told = world.skurd(&["queue", "--limit", "1"]);
-    assert_eq!(told.code, 0, "{name}: {told:?}");
+    assert_eq!(told.code, Some(0), "{name}: {told:?}");
     let begun = format!("is of format 1 and is being upgraded to {FORMAT}");
     assert!(told.err.contains(&begun) && told.err.contains("is upgraded: "), "{name}, {old}: {}", told.err);
     assert_eq!(fs::read_to_string(world.data().join("FORMAT")).unwrap(), format!("skurd-store {FORMAT}\n"));
@@ -87,7 +88,7 @@ fn assert_says_what_it_said(name: &str) {
         let (file, command) = line.split_once('\t').unwrap();
         let was = lines(&fs::read_to_string(stores().join(name).join("expected").join(file)).unwrap());
         let told = world.skurd(&command.split(' ').collect::<Vec<_>>());
-        assert_eq!((told.code, told.err.as_str()), (0, ""), "{name}: {command}");
+        assert_eq!((told.code, told.err.as_str()), (Some(0), ""), "{name}: {command}");
         let is = lines(&told.out);
         assert_eq!(was.len(), is.len(), "{name}: {command}: {}", told.out);
         for (number, (was, is)) in was.iter().zip(&is).enumerate() {

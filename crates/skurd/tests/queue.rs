@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
-mod data;
-
 use std::process::Command;
 
-use data::{World, now, page};
 use policy::time::Span;
 use serde_json::{Value, json};
+use testkit::world::{World, now, page};
+
+const SKURD: &str = env!("CARGO_BIN_EXE_skurd");
 
 const CONFIG: &str = "
 collections: [{name: news}, {name: law}]
@@ -30,7 +30,7 @@ fn urls(rows: &[Value]) -> Vec<String> {
 
 #[test]
 fn f1_f3_starting_queues_seeds_once_per_collection() {
-    let world = World::new(CONFIG);
+    let world = World::declared(SKURD, CONFIG);
     assert_eq!(world.good(&["start", "--seed", "vg"]), "run 1: started seed vg: 2 seeds, 2 queued\n");
     assert_eq!(urls(&world.json(&["queue"])), ["law https://vg.no/", "news https://vg.no/"]);
     let started = world.json(&["start", "--profile", "daily"]);
@@ -44,14 +44,15 @@ fn f1_f3_starting_queues_seeds_once_per_collection() {
 
 #[test]
 fn f1_a_seed_is_started_in_the_context_of_the_profiles_named() {
-    let world = World::new(CONFIG);
+    let world = World::declared(SKURD, CONFIG);
     world.good(&["start", "--seed", "https://vg.no", "--profile", "weekly"]);
     assert_eq!(urls(&world.json(&["queue"])), ["law https://vg.no/"]);
 }
 
-/// The queue with a URL in each state: vg.no harvested, nrk.no in flight, once.no done, vg.no/a blacklisted.
+/// The queue with a URL in each state: vg.no harvested, nrk.no in flight, once.no done, vg.no/a
+/// blacklisted.
 fn lively() -> World {
-    let world = World::new(CONFIG);
+    let world = World::declared(SKURD, CONFIG);
     world.good(&["start", "--collection", "news"]);
     let at = now().plus(Span::minutes(1));
     world.work(at, async |frontier, _| {
@@ -132,7 +133,7 @@ fn i2_the_queue_is_filtered() {
          done   –    –               –       –       –  news        –     https://once.no/\n"
     );
     let told = world.skurd(&["queue", "--collection", "law"]);
-    assert_eq!((told.code, told.out.as_str()), (0, ""));
+    assert_eq!((told.code, told.out.as_str()), (Some(0), ""));
     assert!(told.err.contains("no URL is there"));
     assert!(world.skurd(&["queue", "--collection", "lav"]).err.contains("did you mean `law`?"));
 }
@@ -175,9 +176,12 @@ fn f21_the_blacklist_is_listed_and_lifted() {
         &["blacklist", "add", "https://x.no/", "--reason", "r"],
     ] {
         let told = world.skurd(args);
-        assert!(told.code == 1 && told.err.contains(" in any collection\nhint: `skurd why "), "{told:?}");
+        assert!(
+            told.code == Some(1) && told.err.contains(" in any collection\nhint: `skurd why "),
+            "{told:?}"
+        );
     }
-    assert_eq!(world.skurd(&["blacklist", "add", "https://vg.no/"]).code, 2, "a reason is needed");
+    assert_eq!(world.skurd(&["blacklist", "add", "https://vg.no/"]).code, Some(2), "a reason is needed");
     assert!(
         world
             .skurd(&["blacklist", "add", "vg.no", "--reason", "r"])
@@ -194,14 +198,14 @@ fn f15_a_url_is_moved_to_another_time() {
     let told = world.good(&["queue", "move", "http://vg.no/b", "--to", "3d"]);
     assert!(told.contains("http://vg.no/b is due "), "{told}");
     assert_ne!(due(), before);
-    assert_eq!(world.skurd(&["queue", "move", "https://vg.no/", "--to", "soon"]).code, 2);
+    assert_eq!(world.skurd(&["queue", "move", "https://vg.no/", "--to", "soon"]).code, Some(2));
     let told = world.skurd(&["queue", "move", "https://nobody.no/", "--to", "2d"]);
-    assert!(told.code == 1 && told.err.contains("is not queued in any collection"), "{told:?}");
+    assert!(told.code == Some(1) && told.err.contains("is not queued in any collection"), "{told:?}");
 }
 
 #[test]
 fn i2_a_reader_that_stops_early_is_no_failure() {
-    let world = World::new(CONFIG);
+    let world = World::declared(SKURD, CONFIG);
     world.good(&["start"]);
     let script = format!("set -o pipefail; '{}' queue --json | true", env!("CARGO_BIN_EXE_skurd"));
     let output = Command::new("bash").current_dir(world.dir.path()).args(["-c", &script]).output().unwrap();
@@ -212,9 +216,12 @@ fn i2_a_reader_that_stops_early_is_no_failure() {
 fn i2_long_queues_are_printed_page_by_page() {
     let seeds: String =
         (0..2500).map(|n| format!("  - {{url: 'https://s{n}.no/', profiles: [p]}}\n")).collect();
-    let world = World::new(&format!(
-        "collections: [{{name: c}}]\nprofiles: [{{name: p, collection: c, every: 1d}}]\nseeds:\n{seeds}"
-    ));
+    let world = World::declared(
+        SKURD,
+        &format!(
+            "collections: [{{name: c}}]\nprofiles: [{{name: p, collection: c, every: 1d}}]\nseeds:\n{seeds}"
+        ),
+    );
     world.good(&["start", "--profile", "p"]);
     assert_eq!(world.json(&["queue"]).len(), 2500);
     assert_eq!(world.json(&["queue", "--limit", "1500"]).len(), 1500);
@@ -224,7 +231,7 @@ fn i2_long_queues_are_printed_page_by_page() {
 #[test]
 fn f7_store_check_reports_what_does_not_fit() {
     let world = lively();
-    assert_eq!(world.skurd(&["store", "check", "skurd-data"]).code, 0);
+    assert_eq!(world.skurd(&["store", "check", "skurd-data"]).code, Some(0));
     world.work(now(), async |frontier, _| {
         let tx = frontier.store().begin().await.unwrap();
         frontier::schema::URLS.delete(&tx, ("news", "https://vg.no/")).unwrap();
@@ -232,10 +239,11 @@ fn f7_store_check_reports_what_does_not_fit() {
     });
     let told = world.skurd(&["store", "check", "skurd-data"]);
     assert!(
-        told.code == 1 && told.out.contains("https://vg.no/ is in the queue without a record\n"),
+        told.code == Some(1) && told.out.contains("https://vg.no/ is in the queue without a record\n"),
         "{told:?}"
     );
-    // And it was counted: among the URLs of its collection, in what its host has to do, and twice among what is promised.
+    // And it was counted: among the URLs of its collection, in what its host has to do, and twice
+    // among what is promised.
     assert_eq!(told.out.lines().filter(|line| line.starts_with("counters of ")).count(), 4, "{}", told.out);
     assert_eq!(told.err, "error: skurd-data is not sound: 5 contradictions between its tables\n");
     assert!(world.skurd(&["store", "check", "skurd-data", "--json"]).out.contains("{\"finding\":"));

@@ -1,14 +1,15 @@
-//! `skurd report`: lateness, domains, errors and what politeness allows, as tables, JSON and drawings.
+//! `skurd report`: lateness, domains, errors and what politeness allows, as tables, JSON and
+//! drawings.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
-mod data;
-
-use data::{World, before_now, page};
 use frontier::ports::{Fetch, Order, Report};
 use frontier::schema::ErrorKind;
 use policy::time::{Span, Time};
 use serde_json::{Value, json};
+use testkit::world::{World, before_now, page};
+
+const SKURD: &str = env!("CARGO_BIN_EXE_skurd");
 
 const CONFIG: &str = "
 settings: {on_time: 5m}
@@ -24,9 +25,10 @@ seeds:
   - {url: 'https://down.no/', profiles: [daily]}
 ";
 
-/// Three days of harvests, the last of them now. Every sixth hour the workers come twenty minutes late.
+/// Three days of harvests, the last of them now. Every sixth hour the workers come twenty minutes
+/// late.
 fn worked() -> World {
-    let world = World::new(CONFIG);
+    let world = World::declared(SKURD, CONFIG);
     world.work(before_now(Span::days(3)), async |frontier, clock| {
         frontier.start(&frontier::Target::Collection("news".to_owned())).await.unwrap();
         for hour in 0..72u32 {
@@ -170,7 +172,8 @@ fn f32_errors_are_reported_by_kind_and_domain() {
 
 #[test]
 fn f33_what_cannot_be_kept_is_marked() {
-    let world = World::new(
+    let world = World::declared(
+        SKURD,
         &CONFIG.replace("'https://vg.no/', profiles: [hourly]", "'https://vg.no/', profiles: [greedy]"),
     );
     world.good(&["start"]);
@@ -206,7 +209,7 @@ fn i2_reports_are_drawn() {
     ] {
         let file = format!("{report}.svg");
         let told = world.skurd(&["report", report, "--plot", &file]);
-        assert_eq!((told.code, told.err), (0, format!("drawn: {file}\n")));
+        assert_eq!((told.code, told.err), (Some(0), format!("drawn: {file}\n")));
         let svg = std::fs::read_to_string(world.dir.path().join(&file)).unwrap();
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
         for text in expected {
@@ -220,12 +223,12 @@ fn i2_reports_are_drawn() {
 
 #[test]
 fn i2_reports_of_nothing_are_empty_and_can_be_drawn() {
-    let world = World::new("settings: {}\n");
+    let world = World::declared(SKURD, "settings: {}\n");
     for report in ["contract", "domains", "errors", "feasibility"] {
         let told = world.skurd(&["report", report, "--plot", "p.svg", "--json"]);
-        assert_eq!((told.code, told.out.as_str()), (0, ""), "{told:?}");
+        assert_eq!((told.code, told.out.as_str()), (Some(0), ""), "{told:?}");
     }
     let told = world.skurd(&["report", "domains", "--plot", "no/such/dir/p.svg"]);
-    assert!(told.code == 1 && told.err.contains("error: cannot write no/such/dir/p.svg"), "{told:?}");
+    assert!(told.code == Some(1) && told.err.contains("error: cannot write no/such/dir/p.svg"), "{told:?}");
     assert!(world.skurd(&["report", "domains", "--since", "7"]).err.contains("hint: say of what: 7s"));
 }

@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
-mod data;
-
-use data::{World, failure, now, page};
 use frontier::ports::Fetch;
 use policy::time::Span;
 use serde_json::{Value, json};
+use testkit::world::{World, failure, now, page};
+
+const SKURD: &str = env!("CARGO_BIN_EXE_skurd");
 
 const CONFIG: &str = "
 collections: [{name: news}]
@@ -20,7 +20,7 @@ seeds:
 ";
 
 fn started() -> World {
-    let world = World::new(CONFIG);
+    let world = World::declared(SKURD, CONFIG);
     world.good(&["start"]);
     world
 }
@@ -99,7 +99,7 @@ fn f10_a_deleted_collection_can_still_be_asked_for() {
     assert_eq!(world.json(&["why", "https://vg.no/", "--collection", "news"])[0]["situation"], "queued");
     world.good(&["seed", "delete", "vg", "once", "--sweep"]);
     let told = world.skurd(&["why", "https://vg.no/", "--collection", "news"]);
-    assert!(told.code == 1 && told.err.contains("there is no collection `news`"), "{told:?}");
+    assert!(told.code == Some(1) && told.err.contains("there is no collection `news`"), "{told:?}");
     assert!(world.skurd(&["why", "https://vg.no/"]).err.contains("hint: declare what to harvest"));
 }
 
@@ -200,7 +200,7 @@ fn f5_a_busy_host_or_group_is_told() {
         ),
         (format!("{CONFIG}{groups}"), 1, "", "(in group group:x), its group is busy with https://"),
     ] {
-        let world = World::new(&config);
+        let world = World::declared(SKURD, &config);
         world.good(&["start"]);
         world.work(now().plus(Span::minutes(1)), async |frontier, _| {
             assert_eq!(frontier.reserve(5).await.unwrap().orders.len(), seeds);
@@ -216,7 +216,8 @@ fn f5_a_busy_host_or_group_is_told() {
 
 #[test]
 fn o4_o5_the_owner_and_the_best_match_are_told() {
-    let world = World::new(
+    let world = World::declared(
+        SKURD,
         "collections: [{name: c}]
 profiles:
   - {name: far, collection: c, every: 1d, scope: {off_domain_hops: 1}}
@@ -242,6 +243,6 @@ fn i1_a_wrong_url_is_told_with_what_would_be_right() {
         ("", "error: it is empty\nhint: a URL like `https://vg.no/`\n"),
     ] {
         let told = world.skurd(&["why", url]);
-        assert!(told.code == 1 && told.err.contains(expected), "{url}: {told:?}");
+        assert!(told.code == Some(1) && told.err.contains(expected), "{url}: {told:?}");
     }
 }

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
-mod data;
+use testkit::world::World;
 
-use data::World;
+const SKURD: &str = env!("CARGO_BIN_EXE_skurd");
 
 const CONFIG: &str = "
 collections: [{name: news}]
@@ -20,7 +20,7 @@ hosts: [{host: slow.no, politeness: {min: 10s}}]
 
 #[test]
 fn i1_wrong_input_says_what_would_be_right() {
-    let world = World::new(CONFIG);
+    let world = World::declared(SKURD, CONFIG);
     let table: [(&[&str], i32, &str); 18] = [
         (
             &["seed", "show", "https://nrk.com/"],
@@ -95,20 +95,20 @@ fn i1_wrong_input_says_what_would_be_right() {
     ];
     for (args, code, expected) in table {
         let told = world.skurd(args);
-        assert!(told.code == code && told.err.contains(expected), "{args:?}: {told:?}");
+        assert!(told.code == Some(code) && told.err.contains(expected), "{args:?}: {told:?}");
         assert!(told.out.is_empty() && told.err.starts_with("error: "), "{args:?}: {told:?}");
     }
 }
 
 #[test]
 fn i1_a_directory_in_use_is_told() {
-    let world = World::new(CONFIG);
+    let world = World::declared(SKURD, CONFIG);
     let store = store::Store::open(&world.data(), &store::Options::default()).unwrap();
     for args in [["queue"].as_slice(), &["seed", "list"], &["config", "apply", "c.yaml"]] {
         let told = world.skurd(args);
         let expected =
             format!("error: ./skurd-data is in use by process {}\nhint: stop it, ", std::process::id());
-        assert!(told.code == 1 && told.err.starts_with(&expected), "{args:?}: {told:?}");
+        assert!(told.code == Some(1) && told.err.starts_with(&expected), "{args:?}: {told:?}");
     }
     drop(store);
 }
@@ -128,7 +128,7 @@ seeds:
 
 #[test]
 fn f1_what_cannot_be_started_is_told() {
-    let world = World::new(STARTABLE);
+    let world = World::declared(SKURD, STARTABLE);
     for (args, expected) in [
         (vec!["start", "--seed", "onec"], "there is no seed `onec`\nhint: did you mean `once`?\n"),
         (
@@ -142,13 +142,13 @@ fn f1_what_cannot_be_started_is_told() {
         (vec!["start", "--collection", "lav"], "there is no collection `lav`\nhint: did you mean `law`?\n"),
     ] {
         let told = world.skurd(&args);
-        assert_eq!((told.code, told.err), (1, format!("error: {expected}")), "{args:?}");
+        assert_eq!((told.code, told.err), (Some(1), format!("error: {expected}")), "{args:?}");
     }
-    let world = World::new("settings: {}\n");
+    let world = World::declared(SKURD, "settings: {}\n");
     let told = world.skurd(&["start"]);
     assert!(
-        told.code == 1 && told.err.starts_with("error: nothing to start: no seed is declared\nhint: "),
+        told.code == Some(1) && told.err.starts_with("error: nothing to start: no seed is declared\nhint: "),
         "{told:?}"
     );
-    assert_eq!(world.skurd(&["start", "--seed", "a", "--collection", "b"]).code, 2);
+    assert_eq!(world.skurd(&["start", "--seed", "a", "--collection", "b"]).code, Some(2));
 }

@@ -1,7 +1,7 @@
 //! Content codings, and the pictures that need them.
 //!
-//! gzip and deflate come from flate2. Brotli and zstd are written as streams of stored blocks, which every
-//! decoder reads, so that no encoder is needed for a page or two.
+//! gzip and deflate come from flate2. Brotli and zstd are written as streams of stored blocks,
+//! which every decoder reads, so that no encoder is needed for a page or two.
 
 use std::io::Write;
 
@@ -13,19 +13,19 @@ const BROTLI_BLOCK_BYTES: usize = 1 << 16;
 /// What a block of zstd may hold.
 const ZSTD_BLOCK_BYTES: usize = 1 << 17;
 
-pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     written(encoder.write_all(bytes).and_then(|()| encoder.finish()))
 }
 
 /// What the standard means by deflate.
-pub(super) fn zlib(bytes: &[u8]) -> Vec<u8> {
+pub fn zlib(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
     written(encoder.write_all(bytes).and_then(|()| encoder.finish()))
 }
 
 /// What some servers mean by deflate: the same without header and checksum.
-pub(super) fn bare_deflate(bytes: &[u8]) -> Vec<u8> {
+pub fn bare_deflate(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
     written(encoder.write_all(bytes).and_then(|()| encoder.finish()))
 }
@@ -35,13 +35,14 @@ fn written(result: std::io::Result<Vec<u8>>) -> Vec<u8> {
     result.unwrap_or_default()
 }
 
-/// RFC 7932, uncompressed meta-blocks. The stream's first bit is its window size, so the first header lies
-/// one bit higher.
-pub(super) fn brotli(bytes: &[u8]) -> Vec<u8> {
+/// RFC 7932, uncompressed meta-blocks. The stream's first bit is its window size, so the first
+/// header lies one bit higher.
+pub fn brotli(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() + 16);
     let mut bit = 1;
     for block in bytes.chunks(BROTLI_BLOCK_BYTES) {
-        // Not the last (1 bit), four nibbles of length (2 bits), the length less one, uncompressed (1 bit).
+        // Not the last (1 bit), four nibbles of length (2 bits), the length less one, uncompressed
+        // (1 bit).
         let header = (low_bits(block.len() - 1) << 3 | 1 << 19) << bit;
         out.extend_from_slice(&header.to_le_bytes()[..3]);
         out.extend_from_slice(block);
@@ -53,7 +54,7 @@ pub(super) fn brotli(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// RFC 8878: one segment with its size, raw blocks.
-pub(super) fn zstd(bytes: &[u8]) -> Vec<u8> {
+pub fn zstd(bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![0x28, 0xb5, 0x2f, 0xfd, 0xa0];
     out.extend_from_slice(&low_bits(bytes.len()).to_le_bytes());
     let mut blocks = bytes.chunks(ZSTD_BLOCK_BYTES).peekable();
@@ -74,14 +75,14 @@ fn low_bits(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-pub(super) fn checksum(bytes: &[u8]) -> u32 {
+pub fn checksum(bytes: &[u8]) -> u32 {
     let mut crc = flate2::Crc::new();
     crc.update(bytes);
     crc.sum()
 }
 
 /// An image of `width` pixels a line, three bytes each.
-pub(super) fn png(width: u32, pixels: &[u8]) -> Vec<u8> {
+pub fn png(width: u32, pixels: &[u8]) -> Vec<u8> {
     let line_bytes = usize::try_from(width).unwrap_or(1).max(1) * 3;
     let lines = pixels.chunks_exact(line_bytes);
     let mut header = Vec::from(width.to_be_bytes());

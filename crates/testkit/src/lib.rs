@@ -1,91 +1,34 @@
-//! A small web of a small town, on loopback, for `skurd demo`.
+//! Webs to harvest, and what tests and benches share.
 //!
-//! Twelve host names of the imagined town of Skurdvik live on one listening socket: a newspaper, a library, a
-//! shop, and between them everything that makes harvesting hard. A request becomes an [`ask::Ask`], a site of
-//! [`web`] turns it into an [`answer::Answer`], which is a script of bytes and pauses, and the [`server`]
-//! plays it. Since a script may hold any bytes, sites can break every rule of HTTP on purpose; that is why
-//! this speaks to TCP directly and not through a server crate.
+//! [`web`] is a web on loopback whose sites are functions; [`town`] is the one that `skurd demo`
+//! harvests. That is all the shipped binary has of this crate.
 //!
-//! The web remembers how often some things were asked for, so that pages change and a busy server recovers,
-//! and keeps a bounded [`log`] of who asked when. Everything ends when [`Demo`] is dropped.
-//!
-//! URLs carry no port: whoever harvests sends `*.test` to [`Demo::address`]. Requests with a whole URL are
-//! taken too, so a browser that uses the address as its proxy can look around.
+//! The rest is behind features, which only tests and benches switch on. `catalog` makes what is
+//! declared, and numbers that are the same each time; `clock` has clocks for the frontier; `tls`
+//! encrypts a web; `world` is a directory with the real binary in it, and a reader of archive files
+//! that has none of the code under test.
 
-mod answer;
-mod ask;
-mod coding;
-mod log;
-mod server;
-mod web;
+#![cfg_attr(
+    any(feature = "catalog", feature = "tls"),
+    allow(clippy::unwrap_used, clippy::expect_used, reason = "what tests are made of may fail as they do")
+)]
 
-use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+#[cfg(feature = "catalog")]
+pub mod catalog;
+#[cfg(feature = "clock")]
+pub mod clock;
+pub mod coding;
+#[cfg(feature = "world")]
+pub mod gzip;
+#[cfg(feature = "catalog")]
+pub mod random;
+pub mod town;
+pub mod web;
+#[cfg(feature = "world")]
+pub mod world;
 
-use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
-
-pub use log::Request;
-
-use server::Shared;
-
-/// Every host of the web. `butikk.test` only redirects to its `www.`.
-pub const HOSTS: [&str; 12] = [
-    "arkiv.test",
-    "avis.test",
-    "bibliotek.test",
-    "bilder.avis.test",
-    "butikk.test",
-    "felle.test",
-    "ferie.test",
-    "omvei.test",
-    "privat.test",
-    "tregt.test",
-    "verksted.test",
-    "www.butikk.test",
-];
-
-/// A running web.
-#[derive(Debug)]
-pub struct Demo {
-    address: SocketAddr,
-    shared: Arc<Shared>,
-    accepting: JoinHandle<()>,
-}
-
-impl Demo {
-    /// Listens on this port of 127.0.0.1, or any that is free if it is 0, until dropped.
-    pub async fn start_at(port: u16) -> io::Result<Demo> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
-        let address = listener.local_addr()?;
-        let shared = Arc::new(Shared::default());
-        let accepting = tokio::spawn(server::accept(listener, Arc::clone(&shared)));
-        Ok(Demo { address, shared, accepting })
-    }
-
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// Requests that were answered, the latest [`log::REQUESTS_MAX`] of them, in the order in which they
-    /// came.
-    pub fn log(&self) -> Vec<Request> {
-        self.shared.log.requests()
-    }
-}
-
-impl Drop for Demo {
-    /// Open connections go with the task that accepted them.
-    fn drop(&mut self) {
-        self.accepting.abort();
-    }
-}
-
-/// How the town is harvested: in two collections, one of them logged in at the rowing club.
-pub fn config() -> &'static str {
-    include_str!("demo.yaml")
-}
+pub use town::{Demo, HOSTS, config};
+pub use web::Seen;
 
 #[cfg(test)]
 mod tests;

@@ -1,30 +1,22 @@
 //! A frontier on a clock that is moved by hand, and what is declared in most tests.
 
-#![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part of it")]
+#![allow(dead_code, unreachable_pub, unused_imports, reason = "each test binary uses its own part of it")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use frontier::ports::{AnswerFacts, CaptureKey, Clock, Fetch, Order, Outlink, Report};
 use frontier::schema::Capture;
 use frontier::{Completed, Frontier, Situation, State, Target};
 use policy::Rule;
 use policy::catalog::Change;
-use policy::model::{Collection, Limits, LinkKind, Profile, RobotsPolicy, Seed};
-use policy::scope::Scope;
-use policy::time::{Span, Time};
+use policy::model::{Limits, LinkKind, Profile};
+use policy::time::Span;
 use policy::url::CrawlUrl;
 use store::{Options, Store};
+use testkit::catalog;
 
-pub const START: Time = Time(1_767_571_200_000);
-
-pub struct ManualClock(pub AtomicI64);
-
-impl Clock for ManualClock {
-    fn now(&self) -> Time {
-        Time(self.0.load(Ordering::Relaxed))
-    }
-}
+pub use testkit::catalog::{collection, put, seed};
+pub use testkit::clock::{ManualClock, START};
 
 pub struct Bench {
     pub frontier: Frontier,
@@ -34,13 +26,13 @@ pub struct Bench {
 
 impl Bench {
     pub fn on(store: Store) -> Bench {
-        let clock = Arc::new(ManualClock(AtomicI64::new(START.0)));
+        let clock = Arc::new(ManualClock::default());
         let frontier = Frontier::new(store.clone(), Arc::clone(&clock) as Arc<dyn Clock>, 1);
         Bench { frontier, clock, store }
     }
 
     pub fn pass(&self, span: Span) {
-        self.clock.0.fetch_add(i64::try_from(span.0).unwrap(), Ordering::Relaxed);
+        self.clock.advance(span);
     }
 
     pub async fn declare(&self, changes: impl IntoIterator<Item = Change>) {
@@ -115,48 +107,17 @@ pub fn url(text: &str) -> CrawlUrl {
     CrawlUrl::from_normal(text).unwrap()
 }
 
-pub fn collection(name: &str) -> Collection {
-    Collection {
-        name: name.into(),
-        active: true,
-        user_agent: None,
-        headers: Vec::new(),
-        cookies: Vec::new(),
-        warc_prefix: None,
-        index: false,
-    }
-}
-
+/// Daily, and quick to give up.
 pub fn profile(name: &str, collection: &str) -> Profile {
     Profile {
-        name: name.into(),
-        active: true,
-        collection: collection.into(),
-        scope: Scope::default(),
-        every: Span::days(1),
-        length: None,
-        ttl: None,
-        robots: RobotsPolicy::Obey,
         limits: Limits { max_not_found: 1, blacklist_for: Some(Span::days(7)), ..Limits::default() },
+        ..catalog::profile(name, collection)
     }
-}
-
-pub fn put(profile: Profile) -> Change {
-    Change::PutProfile(Box::new(profile))
-}
-
-pub fn seed(name: &str, url: &str, profiles: &[&str]) -> Seed {
-    let profiles = profiles.iter().map(|p| (*p).to_owned()).collect();
-    Seed { name: name.into(), url: url.into(), active: true, profiles }
 }
 
 /// One collection, one daily profile, one seed.
 pub fn basic() -> Vec<Change> {
-    vec![
-        Change::PutCollection(collection("news")),
-        put(profile("daily", "news")),
-        Change::PutSeed(seed("a", "https://a.no/", &["daily"])),
-    ]
+    vec![put(collection("news")), put(profile("daily", "news")), put(seed("a", "https://a.no/", &["daily"]))]
 }
 
 /// Runs a scenario on the in-memory engine and on disk.

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use frontier::ports::{
@@ -14,25 +13,14 @@ use frontier::schema::{ArchiveFile, Capture};
 use frontier::{End, Frontier, Harvested, Harvester, IDLE_MAX, QueueRow, Tally, Target, Witness};
 use parking_lot::Mutex;
 use policy::catalog::Change;
-use policy::model::{Collection, Limits, LinkKind, Politeness, Profile, RobotsPolicy, Seed, Settings};
+use policy::model::{Collection, Limits, LinkKind, Politeness, Profile, Settings};
 use policy::scope::{Scope, Within};
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 use store::Store;
+use testkit::catalog::{collection, profile, put, seed};
+use testkit::clock::{START, VirtualClock};
 use tokio::sync::watch;
-
-/// Tokio's paused time, told as time of day, with what the clock was set forward or back.
-pub struct PausedClock {
-    begun: tokio::time::Instant,
-    pub set: AtomicI64,
-}
-
-impl Clock for PausedClock {
-    fn now(&self) -> Time {
-        let passed = i64::try_from(self.begun.elapsed().as_millis()).unwrap();
-        Time(1_767_571_200_000 + passed + self.set.load(Ordering::Relaxed))
-    }
-}
 
 /// What the web has to say to an order, and after which time.
 pub struct Reply {
@@ -52,7 +40,7 @@ pub struct Asked {
 type Answers = dyn Fn(&Order, Time) -> Reply + Send + Sync;
 
 pub struct Web {
-    pub clock: Arc<PausedClock>,
+    pub clock: Arc<VirtualClock>,
     answers: Box<Answers>,
     /// The web's own log.
     pub log: Mutex<Vec<Asked>>,
@@ -163,42 +151,25 @@ impl Default for World {
 
 impl World {
     fn declared(&self) -> Vec<Change> {
-        let collection = Collection {
-            name: "all".into(),
-            active: true,
-            user_agent: None,
-            headers: Vec::new(),
-            cookies: Vec::new(),
-            warc_prefix: None,
-            index: self.index,
-        };
         let profile = Profile {
-            name: "once".into(),
-            active: true,
-            collection: "all".into(),
             scope: Scope { within: Within::Any, ..Scope::default() },
             every: self.every,
             length: self.length,
-            ttl: None,
-            robots: RobotsPolicy::Obey,
             limits: self.limits.clone(),
+            ..profile("once", "all")
         };
-        let seeds = self.seeds.iter().map(|url| {
-            let profiles = vec!["once".into()];
-            Change::PutSeed(Seed { name: url.clone(), url: url.clone(), active: true, profiles })
-        });
         let mut changes = vec![
-            Change::PutSettings(Box::new(self.settings.clone())),
-            Change::PutCollection(collection),
-            Change::PutProfile(Box::new(profile)),
+            put(self.settings.clone()),
+            put(Collection { index: self.index, ..collection("all") }),
+            put(profile),
         ];
-        changes.extend(seeds);
+        changes.extend(self.seeds.iter().map(|url| put(seed(url, url, &["once"]))));
         changes
     }
 
     /// A loop over this world and a web that answers so, everything started.
     pub async fn rig(self, answers: impl Fn(&Order, Time) -> Reply + Send + Sync + 'static) -> Arc<Loop> {
-        let clock = Arc::new(PausedClock { begun: tokio::time::Instant::now(), set: AtomicI64::new(0) });
+        let clock = Arc::new(VirtualClock::at(START));
         let frontier = Frontier::new(Store::in_memory(1), Arc::clone(&clock) as Arc<dyn Clock>, 7);
         frontier.declare(&self.declared()).await.unwrap();
         frontier.start(&Target::Collection("all".into())).await.unwrap();

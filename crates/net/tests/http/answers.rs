@@ -1,10 +1,15 @@
-//! Answers of every shape: what is recorded, what is read out of it, and whether the connection lives on.
+//! Answers of every shape: what is recorded, what is read out of it, and whether the connection
+//! lives on.
+
+use std::time::Duration;
 
 use net::exchange::{Framing, Truncated};
 use net::http::FetchErrorKind;
 use policy::time::Span;
 
-use crate::server::{LIMITS, Server, Then, body, client, get, recorded};
+use testkit::web::{Answer, Step, Then};
+
+use crate::server::{LIMITS, Server, body, client, get, recorded};
 
 struct Case {
     name: &'static str,
@@ -154,7 +159,7 @@ async fn a4_the_recording_is_what_came_over_the_wire_and_nothing_more() {
             assert_eq!(String::from_utf8_lossy(&body(&exchange)), case.body, "{name}");
             assert_eq!(exchange.truncated, case.truncated, "{name}");
             assert!(exchange.request.starts_with(b"GET /p?q HTTP/1.1\r\nHost: 127.0.0.1:"), "{name}");
-            assert_eq!(exchange.remote, server.address);
+            assert_eq!(exchange.remote, server.address());
         }
         assert_eq!(server.connections(), if case.reused { 1 } else { 2 }, "{name}");
     }
@@ -164,20 +169,11 @@ async fn a4_the_recording_is_what_came_over_the_wire_and_nothing_more() {
 async fn a4_an_answer_is_the_same_however_it_is_cut_into_packets() {
     let sent = "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
         5\r\nhello\r\n1\r\n!\r\n0\r\nA: b\r\n\r\n";
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        stream.set_nodelay(true).unwrap();
-        while crate::server::read_request(&mut stream).await {
-            for byte in sent.as_bytes() {
-                tokio::io::AsyncWriteExt::write_all(&mut stream, &[*byte]).await.unwrap();
-                tokio::task::yield_now().await;
-            }
-        }
-    });
-    let (client, url) = (client(), format!("http://{address}/"));
-    let url = policy::url::CrawlUrl::from_normal(url).unwrap();
+    // Each byte is a packet: the server does not wait for more, and lets the client read in
+    // between.
+    let pieces = sent.bytes().flat_map(|byte| [Step::Send(vec![byte]), Step::Wait(Duration::from_micros(1))]);
+    let server = Server::playing(Answer { status: 200, steps: pieces.collect(), then: Then::Stay }).await;
+    let (client, url) = (client(), server.url("/"));
     for _ in 0..3 {
         let exchange = get(&client, &url, &LIMITS).await.unwrap();
         assert_eq!(recorded(&exchange), &sent.as_bytes()[sent.find("HTTP/1.1 200").unwrap()..]);

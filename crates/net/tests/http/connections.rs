@@ -6,7 +6,8 @@ use std::time::Duration;
 use net::http::{Client, FetchErrorKind, FetchLimits, PoolLimits, Request};
 use policy::url::CrawlUrl;
 
-use crate::server::{LIMITS, Server, Then, body, client, get, setup};
+use crate::server::{LIMITS, Server, body, client, get, setup};
+use testkit::web::{Answer, Step, Then};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
@@ -30,7 +31,7 @@ async fn a4_one_connection_carries_many_exchanges() {
 #[tokio::test]
 async fn a4_origins_do_not_share_connections() {
     let server = Server::answering(OK, Then::Stay).await;
-    let port = server.address.port();
+    let port = server.port();
     let client = Client::new(setup(&[&format!("*.test=127.0.0.1:{port}")])).unwrap();
     for host in ["a.test", "b.test", "a.test:81", "a.test"] {
         let url = CrawlUrl::from_normal(format!("http://{host}/")).unwrap();
@@ -44,7 +45,8 @@ async fn a4_origins_do_not_share_connections() {
 
 #[tokio::test]
 async fn a4_a_connection_closed_while_it_rested_is_no_error() {
-    // Each connection serves one request and then closes: with the answer, at the next request, or by a reset then.
+    // Each connection serves one request and then closes: with the answer, at the next request, or
+    // by a reset then.
     for (answer, at_next) in
         [(Then::Close, None), (Then::Stay, None), (Then::Stay, Some((vec![], Then::Reset)))]
     {
@@ -81,28 +83,16 @@ async fn a4_a_fetch_is_retried_once_and_only_on_a_used_connection() {
 
 #[tokio::test]
 async fn a4_bytes_that_come_while_a_connection_rests_are_not_taken_for_the_next_answer() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let (sent, mut told) = tokio::sync::mpsc::channel::<()>(1);
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            let sent = sent.clone();
-            tokio::spawn(async move {
-                crate::server::read_request(&mut stream).await;
-                tokio::io::AsyncWriteExt::write_all(&mut stream, OK).await.unwrap();
-                tokio::time::sleep(Duration::from_millis(20)).await;
-                let late = b"HTTP/1.1 408 Too Slow\r\nContent-Length: 0\r\n\r\n";
-                tokio::io::AsyncWriteExt::write_all(&mut stream, late).await.unwrap();
-                sent.send(()).await.unwrap();
-                std::future::pending::<()>().await;
-            });
-        }
-    });
-    let url = CrawlUrl::from_normal(format!("http://{address}/")).unwrap();
+    let late = b"HTTP/1.1 408 Too Slow\r\nContent-Length: 0\r\n\r\n";
+    let mut answer = Answer::bytes(200, OK, Then::Hang);
+    answer.steps.extend([Step::Wait(Duration::from_millis(20)), Step::Send(late.to_vec())]);
+    let server = Server::playing(answer).await;
     let client = client();
-    for _ in 0..2 {
-        assert_eq!(get(&client, &url, &LIMITS).await.unwrap().head.status, 200);
-        told.recv().await.unwrap();
+    for played in 1..=2 {
+        assert_eq!(get(&client, &server.url("/"), &LIMITS).await.unwrap().head.status, 200);
+        while server.played() < played {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -111,7 +101,7 @@ async fn a4_bytes_that_come_while_a_connection_rests_are_not_taken_for_the_next_
 async fn a4_the_pool_keeps_its_bounds() {
     let server = Arc::new(Server::answering(OK, Then::Stay).await);
     let pool = PoolLimits { per_origin_max: 2, total_max: 3, idle: Duration::from_secs(30) };
-    let port = server.address.port();
+    let port = server.port();
     let mut setup = setup(&[&format!("*.test=127.0.0.1:{port}")]);
     setup.pool = pool;
     let client = Arc::new(Client::new(setup).unwrap());
@@ -152,7 +142,7 @@ async fn a4_a_connection_rests_only_so_long() {
 #[tokio::test]
 async fn a4_the_next_address_is_tried_when_one_is_dead() {
     let server = Server::answering(OK, Then::Stay).await;
-    let port = server.address.port();
+    let port = server.port();
     let dead = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
     let given = [format!("a.test=127.0.0.1:{dead}"), format!("a.test=127.0.0.1:{port}")];
     let url = CrawlUrl::from_normal("http://a.test/").unwrap();
@@ -205,7 +195,7 @@ async fn a6_an_address_in_the_url_is_refused_like_any_other() {
 #[tokio::test]
 async fn a6_of_several_addresses_only_the_public_ones_are_tried() {
     let server = Server::answering(OK, Then::Stay).await;
-    let port = server.address.port();
+    let port = server.port();
     let given = [format!("a.test=127.0.0.2:{port}"), format!("a.test=127.0.0.1:{port}")];
     let client = Client::new(setup(&[&given[0], &given[1]])).unwrap();
     let url = CrawlUrl::from_normal("http://a.test/").unwrap();

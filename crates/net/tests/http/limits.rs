@@ -6,32 +6,14 @@ use net::exchange::Truncated;
 use net::http::{Client, FetchErrorKind, FetchLimits};
 use policy::time::Span;
 use policy::url::CrawlUrl;
-use tokio::io::AsyncWriteExt;
+use testkit::web::{Answer, Step, Then};
 use tokio::net::TcpListener;
 
-use crate::server::{LIMITS, Server, Then, body, client, get, read_request, recorded, setup};
+use crate::server::{LIMITS, Server, body, client, get, recorded, setup};
 
 /// Answers with `start`, and then with `again` forever, each after a `pause` if there is one.
-async fn endless(start: &'static [u8], again: &'static [u8], pause: Duration) -> CrawlUrl {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            tokio::spawn(async move {
-                read_request(&mut stream).await;
-                stream.write_all(start).await?;
-                loop {
-                    stream.write_all(again).await?;
-                    if !pause.is_zero() {
-                        tokio::time::sleep(pause).await;
-                    }
-                }
-                #[allow(unreachable_code, reason = "says what the block returns")]
-                std::io::Result::Ok(())
-            });
-        }
-    });
-    CrawlUrl::from_normal(url).unwrap()
+async fn endless(start: &'static [u8], again: &'static [u8], pause: Duration) -> Server {
+    Server::playing(Answer::raw(start).then_for_ever(again, pause)).await
 }
 
 #[tokio::test]
@@ -67,9 +49,9 @@ async fn a5_a_slow_drip_is_cut_by_the_total_and_kept() {
         (b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", b"x"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
     ] {
-        let url = endless(start, again, drip).await;
+        let server = endless(start, again, drip).await;
         let limits = FetchLimits { total: Span(100), ..LIMITS };
-        let exchange = get(&client(), &url, &limits).await.unwrap();
+        let exchange = get(&client(), &server.url("/"), &limits).await.unwrap();
         assert_eq!(exchange.truncated, Some(Truncated::Time));
         assert!(recorded(&exchange).starts_with(start));
         assert!(body(&exchange).len() >= 2 && body(&exchange).iter().all(|b| *b == b'x'));
@@ -85,10 +67,10 @@ async fn a5_a_body_beyond_the_limit_is_cut_to_it() {
         b"HTTP/1.1 200 OK\r\nContent-Length: 100000000000\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n",
     ] {
-        let url = endless(start, BLOCK, Duration::ZERO).await;
+        let server = endless(start, BLOCK, Duration::ZERO).await;
         for bytes in [0, 1, 12_345, 300_000] {
             let limits = FetchLimits { bytes, ..LIMITS };
-            let exchange = get(&client(), &url, &limits).await.unwrap();
+            let exchange = get(&client(), &server.url("/"), &limits).await.unwrap();
             assert_eq!(exchange.truncated, Some(Truncated::Length));
             assert_eq!(exchange.response.len(), exchange.head.bytes as u64 + bytes);
         }
@@ -117,8 +99,8 @@ async fn a5_headers_beyond_the_limit_are_an_error() {
         (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
         (b"", b"\r\n"),
     ] {
-        let url = endless(start, again, Duration::ZERO).await;
-        let error = get(&client(), &url, &LIMITS).await.unwrap_err();
+        let server = endless(start, again, Duration::ZERO).await;
+        let error = get(&client(), &server.url("/"), &LIMITS).await.unwrap_err();
         assert_eq!(
             (error.kind, error.reason.as_str()),
             (FetchErrorKind::Limit, "the headers are longer than allowed")
@@ -187,24 +169,16 @@ fn peak_memory_kb() -> Option<u64> {
 #[tokio::test]
 async fn a11_memory_stays_bounded_while_200_megabytes_come_in() {
     const BODY: u64 = 200 << 20;
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = CrawlUrl::from_normal(format!("http://{}/", listener.local_addr().unwrap())).unwrap();
-    tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        read_request(&mut stream).await;
-        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {BODY}\r\n\r\n");
-        stream.write_all(head.as_bytes()).await.unwrap();
-        let block = vec![b'x'; 1 << 16];
-        for _ in 0..BODY >> 16 {
-            stream.write_all(&block).await.unwrap();
-        }
-    });
+    let mut answer = Answer::raw(format!("HTTP/1.1 200 OK\r\nContent-Length: {BODY}\r\n\r\n"));
+    let block = Step::Repeat { bytes: vec![b'x'; 1 << 16], pause: Duration::ZERO, times: Some(BODY >> 16) };
+    answer.steps.push(block);
+    let server = Server::playing(answer).await;
     let Some(before) = peak_memory_kb() else {
         println!("skipped: there is no /proc/self/status here");
         return;
     };
     let limits = FetchLimits { total: Span::minutes(2), bytes: u64::MAX, ..LIMITS };
-    let exchange = get(&client(), &url, &limits).await.unwrap();
+    let exchange = get(&client(), &server.url("/"), &limits).await.unwrap();
     let grown = peak_memory_kb().unwrap() - before;
     assert!(exchange.response.in_memory().is_none());
     assert_eq!(exchange.response.len(), exchange.head.bytes as u64 + BODY);

@@ -14,7 +14,8 @@ use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 use tokio::net::UdpSocket;
 
-use crate::server::{LIMITS, Server, Then, setup};
+use crate::server::{LIMITS, Server, setup};
+use testkit::web::Then;
 
 /// 2026-11-15 12:30:00.
 const START: Time = Time(1_794_745_800_000);
@@ -285,7 +286,7 @@ async fn a6_a_name_that_changes_its_mind_is_refused() {
     setup.resolver = Arc::new(names.resolver());
     setup.guard = Guard::allowing(["127.0.0.2/32".parse().unwrap()]);
     let client = Client::new(setup).unwrap();
-    let url = CrawlUrl::from_normal(format!("http://rebind.example:{}/", web.address.port())).unwrap();
+    let url = CrawlUrl::from_normal(format!("http://rebind.example:{}/", web.port())).unwrap();
     let request = Request { url: &url, headers: &[], limits: &LIMITS };
     let first = client.fetch(&request).await;
     assert_eq!(first.result.unwrap().head.status, 200);
@@ -314,7 +315,7 @@ async fn a2_a_connection_is_not_kept_at_an_address_the_name_has_left() {
         move |_, _| Some((bytes.clone(), Then::Stay))
     };
     let old = Server::start("127.0.0.2:0", answer("old")).await;
-    let port = old.address.port();
+    let port = old.port();
     let new = Server::start(&format!("127.0.0.3:{port}"), answer("new")).await;
     let mut setup = setup(&[]);
     setup.resolver = Arc::new(names.resolver());
@@ -355,7 +356,7 @@ async fn a6_a_connection_that_rests_does_not_get_around_the_guard() {
     setup.resolver = Arc::new(names.resolver());
     setup.guard = Guard::allowing(["127.0.0.2/32".parse().unwrap()]);
     let client = Client::new(setup).unwrap();
-    let url = CrawlUrl::from_normal(format!("http://rebind.example:{}/", web.address.port())).unwrap();
+    let url = CrawlUrl::from_normal(format!("http://rebind.example:{}/", web.port())).unwrap();
     let request = Request { url: &url, headers: &[], limits: &LIMITS };
     assert_eq!(client.fetch(&request).await.result.unwrap().head.status, 200);
     assert_eq!(client.close_idle(), 1);

@@ -1,9 +1,8 @@
-//! A server that does exactly what a test wants, and a client to meet it.
+//! Servers that do exactly what a test wants, and a client to meet them.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use net::address::Guard;
 use net::dns::{Clock, Overrides, Resolver};
@@ -12,36 +11,23 @@ use net::http::{Client, FetchError, FetchLimits, PoolLimits, Request, Setup};
 use net::tls::Certificates;
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use testkit::web::{self, Answer, Ask, Then, Web, self_signed};
 use tokio::time::Instant;
-
-/// What the server does after it has sent something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Then {
-    /// Waits for the next request.
-    Stay,
-    Close,
-    /// Closes so that the other side sees an error.
-    Reset,
-    /// Neither says anything more nor closes.
-    Hang,
-}
 
 /// A reaction to one request.
 pub(crate) type Reaction = (Vec<u8>, Then);
 
-pub(crate) struct Server {
-    pub(crate) address: SocketAddr,
-    connections: Arc<AtomicUsize>,
-    requests: Arc<AtomicUsize>,
-}
+pub(crate) struct Server(Web);
 
 impl Server {
+    /// Answers every request in the same way.
+    pub(crate) async fn playing(answer: Answer) -> Server {
+        Server::with(web::Setup::default(), "127.0.0.1:0", move |_| answer.clone()).await
+    }
+
     /// Reacts to every request in the same way.
     pub(crate) async fn answering(bytes: &[u8], then: Then) -> Server {
-        let reaction = (bytes.to_vec(), then);
-        Server::start("127.0.0.1:0", move |_, _| Some(reaction.clone())).await
+        Server::playing(Answer::bytes(0, bytes, then)).await
     }
 
     /// Reacts to request `r` of connection `c` with `reaction(c, r)`, and closes if that is none.
@@ -49,68 +35,51 @@ impl Server {
     where
         F: Fn(usize, usize) -> Option<Reaction> + Send + Sync + 'static,
     {
-        let listener = TcpListener::bind(address).await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (connections, requests) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let (seen, asked) = (connections.clone(), requests.clone());
-        let reaction = Arc::new(reaction);
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let connection = seen.fetch_add(1, Ordering::SeqCst);
-                let (reaction, asked) = (reaction.clone(), asked.clone());
-                tokio::spawn(
-                    async move { serve(stream, |request| reaction(connection, request), &asked).await },
-                );
-            }
-        });
-        Server { address, connections, requests }
+        Server::with(web::Setup::default(), address, move |ask| match reaction(ask.connection, ask.turn) {
+            Some((bytes, then)) => Answer::bytes(0, bytes, then),
+            None => Answer::nothing(),
+        })
+        .await
+    }
+
+    /// The same for https://a.test/, with a certificate of its own making.
+    pub(crate) async fn encrypted(site: impl Fn(&Ask) -> Answer + Send + Sync + 'static) -> Server {
+        let setup = web::Setup { tls: Some(self_signed("a.test")), ..web::Setup::default() };
+        Server::with(setup, "127.0.0.1:0", site).await
+    }
+
+    async fn with(
+        setup: web::Setup,
+        address: &str,
+        site: impl Fn(&Ask) -> Answer + Send + Sync + 'static,
+    ) -> Server {
+        Server(Web::listen(address, setup, site).await.unwrap())
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.0.address()
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.0.port()
     }
 
     pub(crate) fn connections(&self) -> usize {
-        self.connections.load(Ordering::SeqCst)
+        self.0.connections()
     }
 
     pub(crate) fn requests(&self) -> usize {
-        self.requests.load(Ordering::SeqCst)
+        self.0.count()
+    }
+
+    /// Answers that were played to their end.
+    pub(crate) fn played(&self) -> usize {
+        self.0.seen().iter().filter(|seen| seen.whole).count()
     }
 
     pub(crate) fn url(&self, path: &str) -> CrawlUrl {
-        CrawlUrl::from_normal(format!("http://{}{path}", self.address)).unwrap()
+        CrawlUrl::from_normal(format!("http://{}{path}", self.0.address())).unwrap()
     }
-}
-
-async fn serve(mut stream: TcpStream, reaction: impl Fn(usize) -> Option<Reaction>, asked: &AtomicUsize) {
-    for request in 0.. {
-        if !read_request(&mut stream).await {
-            return;
-        }
-        asked.fetch_add(1, Ordering::SeqCst);
-        let Some((bytes, then)) = reaction(request) else { return };
-        if stream.write_all(&bytes).await.is_err() {
-            return;
-        }
-        match then {
-            Then::Stay => {}
-            Then::Close => return,
-            Then::Reset => {
-                // The client must have read what came before: a reset takes away what is still on its way.
-                tokio::time::sleep(std::time::Duration::from_millis(30)).await;
-                return stream.set_zero_linger().unwrap();
-            }
-            Then::Hang => std::future::pending().await,
-        }
-    }
-}
-
-/// Whether a whole request came.
-pub(crate) async fn read_request(stream: &mut TcpStream) -> bool {
-    let mut request = Vec::new();
-    while !request.ends_with(b"\r\n\r\n") {
-        if stream.read_buf(&mut request).await.unwrap_or(0) == 0 {
-            return false;
-        }
-    }
-    true
 }
 
 pub(crate) const LIMITS: FetchLimits = FetchLimits {

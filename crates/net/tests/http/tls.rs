@@ -1,64 +1,30 @@
 //! Encrypted exchanges.
 
-use std::sync::Arc;
-
 use net::exchange::Truncated;
 use net::http::{Client, FetchErrorKind};
 use net::tls::Certificates;
 use policy::url::CrawlUrl;
-use rustls::pki_types::PrivatePkcs8KeyDer;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
-use tokio_rustls::TlsAcceptor;
+use testkit::web::{Answer, Then};
 
-use crate::server::{LIMITS, body, get, setup};
+use crate::server::{LIMITS, Server, body, get, setup};
 
-/// Takes connections with a certificate of its own making.
-fn acceptor() -> TlsAcceptor {
-    let made = rcgen::generate_simple_self_signed(vec!["a.test".to_owned()]).unwrap();
-    let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
-    let config =
-        rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![made.cert.der().clone()], key.into())
-            .unwrap();
-    TlsAcceptor::from(Arc::new(config))
+/// A server whose answers each end with `surplus`.
+async fn self_signed(surplus: &'static str) -> Server {
+    Server::encrypted(move |ask| {
+        let body = format!("{}{surplus}", ask.connection + 1);
+        Answer::bytes(200, format!("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{body}"), Then::Stay)
+    })
+    .await
 }
 
-/// A server whose answers each end with `surplus`. The URL to ask it by.
-async fn self_signed(surplus: &'static str) -> (u16, CrawlUrl) {
-    let acceptor = acceptor();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    tokio::spawn(async move {
-        let mut connections = 0;
-        while let Ok((stream, _)) = listener.accept().await {
-            connections += 1;
-            let acceptor = acceptor.clone();
-            tokio::spawn(async move {
-                let Ok(mut stream) = acceptor.accept(stream).await else { return };
-                let mut request = Vec::new();
-                while let Ok(1..) = stream.read_buf(&mut request).await {
-                    if request.ends_with(b"\r\n\r\n") {
-                        request.clear();
-                        let answer =
-                            format!("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{connections}{surplus}");
-                        stream.write_all(answer.as_bytes()).await.unwrap();
-                        stream.flush().await.unwrap();
-                    }
-                }
-            });
-        }
-    });
-    (port, CrawlUrl::from_normal("https://a.test/").unwrap())
+fn url() -> CrawlUrl {
+    CrawlUrl::from_normal("https://a.test/").unwrap()
 }
 
 #[tokio::test]
 async fn a4_a_self_signed_certificate_is_noted_or_refused() {
-    let (port, url) = self_signed("").await;
-    let mut setup = setup(&[&format!("a.test=127.0.0.1:{port}")]);
+    let (server, url) = (self_signed("").await, url());
+    let mut setup = setup(&[&format!("a.test=127.0.0.1:{}", server.port())]);
     let client = Client::new(setup.clone()).unwrap();
     for _ in 0..3 {
         let exchange = get(&client, &url, &LIMITS).await.unwrap();
@@ -75,8 +41,8 @@ async fn a4_a_self_signed_certificate_is_noted_or_refused() {
 
 #[tokio::test]
 async fn a4_surplus_in_an_encrypted_answer_ends_the_connection() {
-    let (port, url) = self_signed("HTTP/1.1 200 OK\r\n\r\nforged").await;
-    let client = Client::new(setup(&[&format!("a.test=127.0.0.1:{port}")])).unwrap();
+    let (server, url) = (self_signed("HTTP/1.1 200 OK\r\n\r\nforged").await, url());
+    let client = Client::new(setup(&[&format!("a.test=127.0.0.1:{}", server.port())])).unwrap();
     for connection in ["1", "2"] {
         let exchange = get(&client, &url, &LIMITS).await.unwrap();
         assert_eq!(body(&exchange), connection.as_bytes());
@@ -84,25 +50,9 @@ async fn a4_surplus_in_an_encrypted_answer_ends_the_connection() {
 }
 
 /// A server that says this and hangs up, having ended TLS or not.
-async fn hanging_up(answer: &'static str, ends_tls: bool) -> u16 {
-    let acceptor = acceptor();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let mut stream = acceptor.accept(stream).await.unwrap();
-            let mut request = Vec::new();
-            while !request.ends_with(b"\r\n\r\n") {
-                assert!(stream.read_buf(&mut request).await.unwrap() > 0);
-            }
-            stream.write_all(answer.as_bytes()).await.unwrap();
-            stream.flush().await.unwrap();
-            if ends_tls {
-                stream.shutdown().await.unwrap();
-            }
-        }
-    });
-    port
+async fn hanging_up(answer: &'static str, ends_tls: bool) -> Server {
+    let then = if ends_tls { Then::Close } else { Then::Drop };
+    Server::encrypted(move |_| Answer::bytes(0, answer, then)).await
 }
 
 /// Only an answer whose end is told by the connection's needs TLS to end properly (RFC 9112, 9.8).
@@ -118,10 +68,9 @@ async fn a5_an_answer_cut_within_tls_is_truncated() {
         ("HTTP/1.1 204 No Content\r\n\r\n", false),
     ] {
         for ends_tls in [true, false] {
-            let port = hanging_up(answer, ends_tls).await;
-            let client = Client::new(setup(&[&format!("a.test=127.0.0.1:{port}")])).unwrap();
-            let url = CrawlUrl::from_normal("https://a.test/").unwrap();
-            let exchange = get(&client, &url, &LIMITS).await.unwrap();
+            let server = hanging_up(answer, ends_tls).await;
+            let client = Client::new(setup(&[&format!("a.test=127.0.0.1:{}", server.port())])).unwrap();
+            let exchange = get(&client, &url(), &LIMITS).await.unwrap();
             let expected = (cut && !ends_tls).then_some(Truncated::Disconnect);
             assert_eq!(exchange.truncated, expected, "{answer:?}, ended: {ends_tls}");
             assert!(answer.ends_with("\r\n") || body(&exchange).starts_with(b"hello"), "{answer:?}");
@@ -135,10 +84,9 @@ async fn a4_hanging_up_without_an_answer_is_told_as_what_it_is() {
         ("", "the server closed the connection without an answer"),
         ("HTTP/1.1 200", "the connection broke within the headers: it was closed without ending TLS"),
     ] {
-        let port = hanging_up(answer, false).await;
-        let client = Client::new(setup(&[&format!("a.test=127.0.0.1:{port}")])).unwrap();
-        let url = CrawlUrl::from_normal("https://a.test/").unwrap();
-        let error = get(&client, &url, &LIMITS).await.unwrap_err();
+        let server = hanging_up(answer, false).await;
+        let client = Client::new(setup(&[&format!("a.test=127.0.0.1:{}", server.port())])).unwrap();
+        let error = get(&client, &url(), &LIMITS).await.unwrap_err();
         assert_eq!((error.kind, error.reason.as_str()), (FetchErrorKind::Broken, reason));
     }
 }

@@ -2,11 +2,12 @@
 
 use policy::catalog::{Catalog, Change};
 use policy::contract::Owed;
-use policy::model::{Collection, LastFetch, Limits, Position, Profile, Record, RobotsPolicy, Seed};
+use policy::model::{Collection, LastFetch, Position, Profile, Record, RobotsPolicy, Seed};
 use policy::owner::Via;
-use policy::scope::{Pattern, Scope, Within};
+use policy::scope::{Pattern, Within};
 use policy::time::{Span, Time};
 use policy::url::{CrawlUrl, UrlRules, normalise};
+use testkit::catalog::{self, put};
 
 /// The rows of a table below its header, split at `|`.
 pub(crate) fn rows(table: &str) -> Vec<Vec<&str>> {
@@ -78,10 +79,9 @@ pub(crate) fn fetched_on(seed: &str, n: i64) -> Record {
     Record { last: Some(LastFetch { at: day(n), due: day(n) }), ..record(seed) }
 }
 
-/// A world from lines:
-/// `collection NAME [off]`, `profile NAME COLLECTION every=1d [within=host depth=1 hops=1 length=1 ttl=9d
-/// include=PREFIX exclude=PREFIX requisites=no robots=ignore|as:NAME errors=1 not_found=1 blacklist=1d off]`,
-/// `seed KEY URL PROFILE,PROFILE [off]`.
+/// A world from lines: `collection NAME [off]`, `profile NAME COLLECTION every=1d [within=host
+/// depth=1 hops=1 length=1 ttl=9d include=PREFIX exclude=PREFIX requisites=no robots=ignore|as:NAME
+/// errors=1 not_found=1 blacklist=1d off]`, `seed KEY URL PROFILE,PROFILE [off]`.
 pub(crate) fn world(text: &str) -> Catalog {
     let mut catalog = Catalog::new();
     extend(&mut catalog, text);
@@ -98,8 +98,8 @@ pub(crate) fn change(line: &str) -> Change {
     let words: Vec<&str> = line.split_whitespace().collect();
     let active = words.last() != Some(&"off");
     match words[0] {
-        "collection" => Change::PutCollection(Collection { active, ..collection(words[1]) }),
-        "profile" => Change::PutProfile(Box::new(Profile { active, ..profile(&words[1..]) })),
+        "collection" => put(Collection { active, ..catalog::collection(words[1]) }),
+        "profile" => put(Profile { active, ..profile(&words[1..]) }),
         "seed" => Change::PutSeed(Seed {
             name: words[1].to_owned(),
             url: url(words[2]).to_string(),
@@ -113,30 +113,8 @@ pub(crate) fn change(line: &str) -> Change {
     }
 }
 
-fn collection(name: &str) -> Collection {
-    Collection {
-        name: name.to_owned(),
-        active: true,
-        user_agent: None,
-        headers: Vec::new(),
-        cookies: Vec::new(),
-        warc_prefix: None,
-        index: false,
-    }
-}
-
 fn profile(words: &[&str]) -> Profile {
-    let mut profile = Profile {
-        name: words[0].to_owned(),
-        active: true,
-        collection: words[1].to_owned(),
-        scope: Scope::default(),
-        every: Span::days(1),
-        length: None,
-        ttl: None,
-        robots: RobotsPolicy::Obey,
-        limits: Limits::default(),
-    };
+    let mut profile = catalog::profile(words[0], words[1]);
     for (key, value) in words[2..].iter().filter_map(|word| word.split_once('=')) {
         set(&mut profile, key, value);
     }

@@ -1,30 +1,13 @@
-//! A crawler with everything that happens to one: many ids in flight, answers in any order and at any time,
-//! leases lost, plans undone, kills between a result and its commit.
+//! A crawler with everything that happens to one: many ids in flight, answers in any order and at
+//! any time, leases lost, plans undone, kills between a result and its commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use policy::time::{Span, Time};
 use policy::walk::{Leg, Outcome, Resume, Turn, Turns, Walk, WalkSettings};
+use testkit::random::Random;
 
 use crate::world::Stored;
-
-/// SplitMix64.
-#[derive(Clone, Debug)]
-pub(crate) struct Dice(pub(crate) u64);
-
-impl Dice {
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % n
-    }
-
-    fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-}
 
 /// How rough a run is.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +25,7 @@ pub(crate) struct Driver<'a> {
     allowed: &'a BTreeMap<u64, u32>,
     answer: &'a dyn Fn(u64, u32) -> Outcome,
     weather: Weather,
-    dice: Dice,
+    dice: Random,
     now: Time,
     walk: [Walk; 1],
     turns: Turns,
@@ -78,7 +61,7 @@ impl<'a> Driver<'a> {
             allowed,
             answer,
             weather,
-            dice: Dice(weather.seed),
+            dice: Random(weather.seed),
             now: Time(1_000_000),
             walk,
             turns: Turns::default(),
@@ -161,7 +144,7 @@ impl<'a> Driver<'a> {
         if self.flying.is_empty() {
             return;
         }
-        let at = usize::try_from(self.dice.below(self.flying.len() as u64)).unwrap();
+        let at = self.dice.place(self.flying.len());
         let (id, attempt) = self.flying.swap_remove(at);
         let outcome = (self.answer)(id, attempt);
         assert!(self.walk[0].result(id, outcome, self.now));

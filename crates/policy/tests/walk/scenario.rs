@@ -1,5 +1,5 @@
-//! L9, L11: whatever the parallelism, the order of the answers, lost leases and kills, a walk fetches the ids that
-//! a sequential walk fetches, and ends with the same content and holes.
+//! L9, L11: whatever the parallelism, the order of the answers, lost leases and kills, a walk
+//! fetches the ids that a sequential walk fetches, and ends with the same content and holes.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -7,8 +7,9 @@ use std::ops::RangeInclusive;
 use policy::time::Span;
 use policy::walk::{Direction, Draft, Outcome, Resume, Retry, STRETCH, WalkSettings};
 use proptest::prelude::*;
+use testkit::random::Random;
 
-use crate::driver::{Dice, Driver, Weather};
+use crate::driver::{Driver, Weather};
 use crate::reference::Reference;
 use crate::world::Stored;
 
@@ -34,13 +35,13 @@ struct Nature {
 
 impl Nature {
     fn answer(&self, settings: &WalkSettings, id: u64, run: usize, attempt: u32) -> Outcome {
-        let mut dice = Dice(self.seed ^ id.wrapping_mul(0x5851_F42D_4C95_7F2D));
+        let mut dice = Random(self.seed ^ id.wrapping_mul(0x5851_F42D_4C95_7F2D));
         let exists = id < settings.start() + FAR && dice.below(100) < self.share;
         let (late_run, late_attempt) = if self.prompt { (0, 0) } else { (dice.below(3), dice.below(4)) };
         if exists && (run as u64, u64::from(attempt)) >= (late_run, 1 + late_attempt) {
             return Outcome::Exists;
         }
-        let mut dice = Dice(dice.0 ^ (run as u64) << 32 ^ u64::from(attempt));
+        let mut dice = Random(dice.0 ^ (run as u64) << 32 ^ u64::from(attempt));
         if dice.below(2) == 0 { Outcome::Absent } else { Outcome::Failed }
     }
 }

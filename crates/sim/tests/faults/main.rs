@@ -1,5 +1,7 @@
-//! The frontier, and the harvester on it, with everything going wrong at once: conflicts, undetermined commits, crashes, lost and late workers,
-//! clock jumps, power cuts, older stores, damaged archives, live changes, deactivation and deletion in mid-harvest. After every step the checkers look at everything.
+//! The frontier, and the harvester on it, with everything going wrong at once: conflicts,
+//! undetermined commits, crashes, lost and late workers, clock jumps, power cuts, older stores,
+//! damaged archives, live changes, deactivation and deletion in mid-harvest. After every step the
+//! checkers look at everything.
 //!
 //! `SKURD_SIM_SEED=n` replays one seed; `SKURD_SIM_RUNS=n` runs that many.
 

@@ -1,4 +1,5 @@
-//! A small world that changes all the time: a few sites, two collections, profiles and seeds that come and go.
+//! A small world that changes all the time: a few sites, two collections, profiles and seeds that
+//! come and go.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,12 +7,13 @@ use frontier::schema::ErrorKind;
 use frontier::{Pause, Target};
 use policy::catalog::Change;
 use policy::model::{
-    Collection, DeclaredWalk, HostGroup, Limits, LinkKind, Politeness, Profile, RobotsPolicy, Seed, Settings,
+    Collection, DeclaredWalk, HostGroup, Limits, LinkKind, Politeness, Profile, Seed, Settings,
 };
 use policy::scope::Scope;
 use policy::time::Span;
 use policy::walk::{Draft, Retry, WalkSettings};
 use sim::web::{Page, Response, Web};
+use testkit::catalog::{self, collection, put};
 
 const SITES: [&str; 5] = ["a.no", "b.no", "c.no", "sub.a.no", "d.com"];
 const PAGES: usize = 8;
@@ -164,12 +166,12 @@ impl World {
     }
 
     pub(crate) fn declared(&self) -> Vec<Change> {
-        let mut changes = vec![Change::PutSettings(Box::new(self.settings.clone()))];
-        changes.extend(self.collections.iter().cloned().map(Change::PutCollection));
-        changes.extend(self.profiles.iter().cloned().map(|profile| Change::PutProfile(Box::new(profile))));
-        changes.extend(self.seeds.iter().cloned().map(Change::PutSeed));
+        let mut changes = vec![put(self.settings.clone())];
+        changes.extend(self.collections.iter().cloned().map(put));
+        changes.extend(self.profiles.iter().cloned().map(put));
+        changes.extend(self.seeds.iter().cloned().map(put));
         changes.extend(self.group.iter().cloned().map(Change::PutGroup));
-        changes.extend(self.walks.iter().cloned().map(|walk| Change::PutWalk(Box::new(walk))));
+        changes.extend(self.walks.iter().cloned().map(put));
         changes
     }
 
@@ -235,23 +237,8 @@ impl World {
     }
 }
 
-fn collection(name: &str) -> Collection {
-    Collection {
-        name: name.into(),
-        active: true,
-        user_agent: None,
-        headers: Vec::new(),
-        cookies: Vec::new(),
-        warc_prefix: None,
-        index: false,
-    }
-}
-
 fn profile(n: usize, rng: &mut fastrand::Rng) -> Profile {
     Profile {
-        name: format!("profile {n}"),
-        active: true,
-        collection: ["news", "shop"][n % 2].into(),
         scope: Scope {
             off_domain_hops: rng.u32(0..3),
             max_depth: rng.bool().then(|| rng.u32(1..5)),
@@ -260,7 +247,6 @@ fn profile(n: usize, rng: &mut fastrand::Rng) -> Profile {
         every: Span::minutes(rng.u64(10..200)),
         length: (rng.u32(0..3) == 0).then(|| rng.u32(1..4)),
         ttl: (rng.u32(0..4) == 0).then(|| Span::hours(rng.u64(1..5))),
-        robots: RobotsPolicy::Obey,
         limits: Limits {
             max_errors: 3,
             max_not_found: 2,
@@ -270,6 +256,7 @@ fn profile(n: usize, rng: &mut fastrand::Rng) -> Profile {
             backoff_cap: Span::hours(1),
             ..Limits::default()
         },
+        ..catalog::profile(&format!("profile {n}"), ["news", "shop"][n % 2])
     }
 }
 

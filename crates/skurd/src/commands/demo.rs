@@ -20,7 +20,7 @@ use harvest::session::{note, stdout};
 use harvest::{Harvest, Until, Wanted};
 use net::warc::Compression;
 use server::{Guard, Server};
-use testkit::{self, Demo, Request};
+use testkit::{self, Demo, Seen};
 
 /// Says that a directory is a demo's and may be thrown away.
 const MARK: &str = "DEMO";
@@ -119,19 +119,15 @@ fn mark(dir: &Path) -> Result<()> {
 }
 
 /// What the web itself saw of our manners.
-fn tell_politeness(log: &[Request]) -> Result<()> {
-    let mut by_site: BTreeMap<&str, Vec<&Request>> = BTreeMap::new();
-    for request in log {
-        by_site.entry(policy::url::site_of(&request.host)).or_default().push(request);
+fn tell_politeness(log: &[Seen]) -> Result<()> {
+    let mut by_site: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
+    for seen in log {
+        by_site.entry(policy::url::site_of(&seen.ask.host)).or_default().push(seen);
     }
     let mut out = stdout();
-    let pauses = by_site
-        .values()
-        .flat_map(|requests| requests.windows(2).map(|pair| pair[1].began.saturating_sub(pair[0].ended)));
-    let overlaps = by_site
-        .values()
-        .flat_map(|requests| requests.windows(2))
-        .filter(|pair| pair[1].began < pair[0].ended);
+    let pairs = || by_site.values().flat_map(|seen| seen.windows(2));
+    let pauses = pairs().filter_map(|pair| Some(pair[1].begin.saturating_duration_since(pair[0].end?)));
+    let overlaps = pairs().filter(|pair| pair[0].end.is_some_and(|end| pair[1].begin < end));
     writeln!(
         out,
         "seen from the other side: {} requests, {} of them before the one before was answered, shortest pause {} ms",

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
+use testkit::web::Seen;
 use tokio::time::Instant;
 
 use crate::contract::{Expected, Moment, Terms};
 use crate::lives::Lived;
 use crate::records::{Record, records};
 use crate::site::{self, Answered, Log};
-use crate::web::Seen;
 
 /// Times are kept in milliseconds: a pause may seem shorter by what was rounded off.
 const ROUNDED: Duration = Duration::from_millis(1);
@@ -86,8 +86,9 @@ impl Books {
         self.lives.partition_point(|life| life.begin <= seen.begin) - 1
     }
 
-    /// F7: an answer that was given and is not archived was in flight when its process was killed: the last of its host, since nobody is asked for
-    /// the next before the last is committed. Returns how many there are.
+    /// F7: an answer that was given and is not archived was in flight when its process was killed:
+    /// the last of its host, since nobody is asked for the next before the last is committed.
+    /// Returns how many there are.
     pub(crate) fn what_is_missing_was_in_flight(&self) -> usize {
         let mut last: BTreeMap<(usize, &str), usize> = BTreeMap::new();
         for seen in &self.seen {
@@ -127,7 +128,8 @@ impl Books {
         }
     }
 
-    /// A7: once an answer with a cookie is archived, its collection brings it along for ever; the cookie of the config is there from the first.
+    /// A7: once an answer with a cookie is archived, its collection brings it along for ever; the
+    /// cookie of the config is there from the first.
     pub(crate) fn cookies_are_kept(&self) {
         let mut has = BTreeSet::new();
         let pages =
@@ -155,8 +157,8 @@ impl Books {
         walked
     }
 
-    /// L4, L5, L9, L10: each id was tried until it was found or as often as allowed, and none that should not be. What a kill interrupted does not
-    /// count, and was asked for again.
+    /// L4, L5, L9, L10: each id was tried until it was found or as often as allowed, and none that
+    /// should not be. What a kill interrupted does not count, and was asked for again.
     pub(crate) fn walk_is_right(
         &self,
         walk: &Value,
@@ -223,8 +225,8 @@ impl Books {
         self.archived.keys().filter(|number| self.log[number].status == status).count()
     }
 
-    /// When the harvester had the answer: after it was sent; before the host was asked the next time, which waits for the commit and the delay; and
-    /// before its process ended.
+    /// When the harvester had the answer: after it was sent; before the host was asked the next
+    /// time, which waits for the commit and the delay; and before its process ended.
     fn had(&self, seen: &Seen, delay: Duration) -> Moment {
         let end = seen.end.expect("every request has ended");
         let life = self.life(seen);

@@ -1,13 +1,14 @@
-//! People at work while processes come and go: what they were told is done is done, in this process and in the next.
+//! People at work while processes come and go: what they were told is done is done, in this process
+//! and in the next.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use testkit::random::Random;
 
 use crate::lives::ask;
-use crate::random::Random;
 
 /// Seeds that come and go.
 const EXTRA: u64 = 8;
@@ -30,7 +31,7 @@ fn extra(number: u64) -> (String, Value) {
     (name, body)
 }
 
-fn pausable(which: usize) -> Value {
+fn pausable(which: u64) -> Value {
     match which {
         0 => json!({ "what": "everything" }),
         1 => json!({ "what": "collection", "name": "news" }),
@@ -49,7 +50,7 @@ impl Changes {
     pub(crate) fn make(&mut self, address: SocketAddr, random: &mut Random) {
         match random.below(10) {
             0..3 => {
-                let (name, body) = extra(random.below(EXTRA) as u64);
+                let (name, body) = extra(random.below(EXTRA));
                 let done = ask(address, "PUT", &format!("seeds/{name}"), Some(&body));
                 assert!(done.as_ref().is_none_or(|(status, _)| [200, 201].contains(status)), "{done:?}");
                 if self.seed(&name, Some(true), done.is_some()) {
@@ -57,19 +58,19 @@ impl Changes {
                 }
             }
             3 => {
-                let (name, _) = extra(random.below(EXTRA) as u64);
+                let (name, _) = extra(random.below(EXTRA));
                 let done = ask(address, "DELETE", &format!("seeds/{name}"), None);
                 self.seed(&name, None, done.is_some());
             }
             4..6 => {
-                let name = ["shared", "slow"][random.below(2)];
+                let name = ["shared", "slow"][random.place(2)];
                 let active = random.below(2) == 0;
                 let verb = if active { "enable" } else { "disable" };
                 let done = ask(address, "POST", &format!("seeds/{name}/{verb}"), None);
                 self.seed(name, Some(active), done.is_some());
             }
             6..8 => {
-                let every = ["1s", "2s", "4s"][random.below(3)];
+                let every = ["1s", "2s", "4s"][random.place(3)];
                 let body = json!({ "collection": "news", "every": every });
                 let done = ask(address, "PUT", "profiles/news", Some(&body));
                 self.count(done.is_some());
@@ -138,5 +139,5 @@ impl Changes {
 
 /// How long somebody waits before the next change.
 pub(crate) fn breath(random: &mut Random) -> Duration {
-    Duration::from_millis(random.below(120) as u64)
+    Duration::from_millis(random.below(120))
 }

@@ -1,6 +1,8 @@
-//! `skurd serve` killed at any moment, again and again, with everything under way that it can do: three collections, two of them on one host and
-//! one with cookies, walks, pages that answer 304, answers slower than others, links that come later, and people who change what is declared.
-//! At the end what the web saw, what is in the files, what is in the captures and what is reported are held against each other.
+//! `skurd serve` killed at any moment, again and again, with everything under way that it can do:
+//! three collections, two of them on one host and one with cookies, walks, pages that answer 304,
+//! answers slower than others, links that come later, and people who change what is declared. At
+//! the end what the web saw, what is in the files, what is in the captures and what is reported are
+//! held against each other.
 //!
 //! `SKURD_CHAOS_KILLS=n` kills that often, `SKURD_CHAOS_SEED=n` at other moments.
 
@@ -10,32 +12,23 @@ mod books;
 mod changes;
 mod contract;
 mod lives;
-mod random;
 mod records;
 mod site;
-
-#[path = "../crawl/reply.rs"]
-#[allow(dead_code, reason = "shared with other tests")]
-mod reply;
-#[path = "../crawl/web.rs"]
-#[allow(dead_code, reason = "shared with other tests")]
-mod web;
-#[path = "../crawl/world.rs"]
-#[allow(dead_code, reason = "shared with other tests")]
-mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use testkit::random::Random;
+use testkit::world::World;
 use tokio::time::Instant;
 
 use books::Books;
 use changes::{Changes, breath};
 use contract::{Moment, Terms};
 use lives::{Life, Lived, ask, pause};
-use random::Random;
 use site::Log;
-use world::World;
+
+const SKURD: &str = env!("CARGO_BIN_EXE_skurd");
 
 const KILLS: u64 = 20;
 const DELAY: Duration = Duration::from_millis(40);
@@ -102,8 +95,8 @@ impl Chaos {
 
     /// One process, and its end.
     fn live(&mut self) {
-        let mut life = self.begin(&[]);
-        let span = |random: &mut Random, below: u64| Duration::from_millis(random.below(below) as u64);
+        let life = self.begin(&[]);
+        let span = |random: &mut Random, below: u64| Duration::from_millis(random.below(below));
         match self.random.below(12) {
             // While it starts.
             0 => {
@@ -157,7 +150,7 @@ impl Chaos {
     /// The last process, which may live until everything has come round.
     fn come_home(&mut self, ids: u64) -> Vec<String> {
         let begin = Instant::now();
-        let mut life = self.begin(&[]);
+        let life = self.begin(&[]);
         let address = life.serves();
         let extra = self.changes.all_on(address);
         let deadline = begin + PATIENCE;
@@ -191,7 +184,7 @@ impl Chaos {
             ("members".to_owned(), "http://pages.test/".to_owned()),
         ]);
         wanted.extend(extra.iter().map(|name| ("news".to_owned(), format!("http://{name}.test/"))));
-        for seen in self.world.web.seen().iter().filter(|seen| seen.begin >= begin && seen.whole) {
+        for seen in self.world.web().seen().iter().filter(|seen| seen.begin >= begin && seen.whole) {
             let collection = site::collection(&seen.ask);
             *times.entry((collection.clone(), seen.ask.url())).or_default() += 1;
             let links = log.get(&seen.ask.number).map(|answered| answered.links.clone()).unwrap_or_default();
@@ -232,13 +225,13 @@ fn f5_f6_f7_f8_f31_l10_a7_a13_serve_is_killed_again_and_again_and_keeps_everythi
     let seed = given("SKURD_CHAOS_SEED").unwrap_or(1);
     let ids = 40 + kills;
     let log = Log::default();
-    let world = World::new(site::site(log.clone()));
+    let world = World::new(crate::SKURD, site::site(log.clone()));
     world.write("c.yaml", &config(ids));
     let began = Instant::now();
     let mut chaos =
         Chaos { world, log, changes: Changes::new(), random: Random(seed), lives: Vec::new(), kills: 0 };
     // What is in the file is declared once: from then on people say what is.
-    let mut first = chaos.begin(&["c.yaml"]);
+    let first = chaos.begin(&["c.yaml"]);
     first.serves();
     let was = first.kill();
     chaos.ended(was);
@@ -249,7 +242,7 @@ fn f5_f6_f7_f8_f31_l10_a7_a13_serve_is_killed_again_and_again_and_keeps_everythi
     let extra = chaos.come_home(ids);
 
     let Chaos { world, log, changes, lives, kills, .. } = chaos;
-    let books = Books::open(world.web.seen(), &log, lives.clone(), &world.data().join("warc"));
+    let books = Books::open(world.web().seen(), &log, lives.clone(), &world.data().join("warc"));
     let captures = world.json(&["captures"]);
     books.captures_are_records(&captures);
     let missing = books.what_is_missing_was_in_flight();

@@ -1,10 +1,10 @@
-//! What is in the archive files, read without any of the code under test: gzip members one after the other, and the few lines that matter.
+//! What is in the archive files, read without any of the code under test: gzip members one after
+//! the other, and the few lines that matter.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 
-use flate2::bufread::GzDecoder;
+use testkit::gzip;
 
 use crate::site::NUMBER;
 
@@ -57,21 +57,15 @@ pub(crate) fn records(dir: &Path) -> Vec<Record> {
 
 /// Every byte of the file belongs to a record.
 fn raw(name: &str, bytes: &[u8]) -> Vec<Raw> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        let mut decoder = GzDecoder::new(&bytes[at..]);
-        let mut text = Vec::new();
-        decoder.read_to_end(&mut text).unwrap_or_else(|error| panic!("{name} at {at}: {error}"));
-        let length = bytes.len() - at - decoder.into_inner().len();
-        let text = String::from_utf8_lossy(&text).into_owned();
-        let (head, block) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{name} at {at}: no head"));
-        assert!(head.starts_with("WARC/1.1\r\n"), "{name} at {at}: {head}");
-        let (head, block) = (head.to_owned(), block.to_owned());
-        found.push(Raw { offset: at as u64, length: length as u64, head, block });
-        at += length;
-    }
-    found
+    let record = |member: gzip::Member| {
+        let (offset, length) = (member.offset as u64, member.length as u64);
+        let text = String::from_utf8_lossy(&member.bytes);
+        let (head, block) =
+            text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{name} at {offset}: no head"));
+        assert!(head.starts_with("WARC/1.1\r\n"), "{name} at {offset}: {head}");
+        Raw { offset, length, head: head.to_owned(), block: block.to_owned() }
+    };
+    gzip::whole(name, bytes).into_iter().map(record).collect()
 }
 
 fn captures(file: &str, raw: &[Raw]) -> Vec<Record> {

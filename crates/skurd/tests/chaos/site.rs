@@ -1,14 +1,13 @@
-//! The web of the chaos test. Every answer carries a number of its own, which the archive keeps with it: so the test can tell without any
-//! clock which answer a record is, and what became of every answer.
+//! The web of the chaos test. Every answer carries a number of its own, which the archive keeps
+//! with it: so the test can tell without any clock which answer a record is, and what became of
+//! every answer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-
-use crate::reply::Reply;
-use crate::web::Ask;
+use testkit::web::{Answer, Ask};
 
 /// The head line with the number.
 pub(crate) const NUMBER: &str = "X-Answer";
@@ -35,7 +34,7 @@ struct Page {
     pause: Duration,
 }
 
-pub(crate) fn site(log: Log) -> impl Fn(&Ask) -> Reply + Send + Sync + 'static {
+pub(crate) fn site(log: Log) -> impl Fn(&Ask) -> Answer + Send + Sync + 'static {
     move |ask| {
         let (status, links, reply) = answer(ask);
         log.lock().insert(ask.number, Answered { status, links });
@@ -43,23 +42,23 @@ pub(crate) fn site(log: Log) -> impl Fn(&Ask) -> Reply + Send + Sync + 'static {
     }
 }
 
-fn answer(ask: &Ask) -> (u16, Vec<String>, Reply) {
+fn answer(ask: &Ask) -> (u16, Vec<String>, Answer) {
     let number = ask.number.to_string();
     let own = (NUMBER, number.as_str());
     let kind = ("Content-Type", "text/html; charset=utf-8");
     let Some(page) = page(ask) else {
         let status = if ask.path.starts_with("/private/") { 403 } else { 404 };
-        return (status, Vec::new(), Reply::of(status, &[own, ("Content-Type", "text/plain")], "not here"));
+        return (status, Vec::new(), Answer::of(status, &[own, ("Content-Type", "text/plain")], "not here"));
     };
     if ask.path == "/robots.txt" {
         let reply =
-            Reply::of(200, &[own, ("Content-Type", "text/plain")], "User-agent: *\nDisallow: /never\n");
+            Answer::of(200, &[own, ("Content-Type", "text/plain")], "User-agent: *\nDisallow: /never\n");
         return (200, Vec::new(), reply);
     }
     let links: Vec<String> = page.links.iter().map(|path| format!("http://{}{path}", ask.host)).collect();
     let tag = format!("\"{}\"", page.edition);
     if ask.header("if-none-match") == Some(tag.as_str()) {
-        return (304, links, Reply::of(304, &[own, ("ETag", &tag)], ""));
+        return (304, links, Answer::of(304, &[own, ("ETag", &tag)], ""));
     }
     let anchors: String = page.links.iter().map(|path| format!("<a href='{path}'>{path}</a> ")).collect();
     let body = format!("<title>{} {}</title> {}", ask.url(), page.edition, anchors);
@@ -71,7 +70,7 @@ fn answer(ask: &Ask) -> (u16, Vec<String>, Reply) {
     if ask.host == "shared.test" && !cookies(ask).contains("sid=") {
         headers.push(("Set-Cookie", &session));
     }
-    (200, links, Reply::of(200, &headers, body).after(page.pause))
+    (200, links, Answer::of(200, &headers, body).after(page.pause))
 }
 
 /// None: it is not there, or not for this one.

@@ -4,10 +4,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use net::warc::{Reader, RecordHead};
-
-use crate::reply::Reply;
-use crate::web::Ask;
-use crate::world::World;
+use testkit::web::{Answer, Ask};
+use testkit::world::World;
 
 const SAME: &str = "<p>always the same</p>";
 const SAME_DIGEST: &str = "sha1:FRZQAM5N2IZ5OIB2HLNXL7SUCDS2NBLM";
@@ -36,16 +34,16 @@ fn heads(world: &World) -> Vec<RecordHead> {
 
 #[test]
 fn a4_a8_what_did_not_change_is_a_revisit() {
-    let world = World::new(|ask| match (ask.host.as_str(), ask.path.as_str()) {
-        ("same.test", "/") => Reply::html(SAME),
+    let world = World::new(crate::SKURD, |ask| match (ask.host.as_str(), ask.path.as_str()) {
+        ("same.test", "/") => Answer::html(SAME),
         ("etag.test", "/") if ask.header("if-none-match") == Some("\"v1\"") => {
-            Reply::of(304, &[("ETag", "\"v1\"")], "")
+            Answer::of(304, &[("ETag", "\"v1\"")], "")
         }
-        ("etag.test", "/") => Reply::of(200, &[("ETag", "\"v1\"")], SAME),
-        ("date.test", "/") if ask.header("if-modified-since") == Some(DATE) => Reply::of(304, &[], ""),
-        ("date.test", "/") => Reply::of(200, &[("Last-Modified", DATE)], SAME),
-        ("new.test", "/") => Reply::html(format!("edition {}", ask.nth)),
-        _ => Reply::not_found(),
+        ("etag.test", "/") => Answer::of(200, &[("ETag", "\"v1\"")], SAME),
+        ("date.test", "/") if ask.header("if-modified-since") == Some(DATE) => Answer::of(304, &[], ""),
+        ("date.test", "/") => Answer::of(200, &[("Last-Modified", DATE)], SAME),
+        ("new.test", "/") => Answer::html(format!("edition {}", ask.nth)),
+        _ => Answer::not_found(),
     });
     world.write("c.yaml", CONFIG);
     world.crawl_json(&["c.yaml", "--until-done"]);
@@ -69,7 +67,7 @@ fn a4_a8_what_did_not_change_is_a_revisit() {
             _ => assert_eq!(digests, [SAME_DIGEST], "{url}"),
         }
         let conditions: Vec<bool> = world
-            .web
+            .web()
             .seen()
             .iter()
             .filter(|seen| seen.ask.url() == url)
@@ -108,24 +106,24 @@ fn harvest(world: &World, excluded: &str, urls: &str) {
 }
 
 /// A front page that links to `/a` and is not modified, whoever asks.
-fn front(ask: &Ask) -> Reply {
+fn front(ask: &Ask) -> Answer {
     match (ask.path.as_str(), ask.header("if-none-match")) {
-        ("/", Some("\"v1\"")) => Reply::of(304, &[], ""),
-        ("/", _) => Reply::of(200, &[("ETag", "\"v1\""), ("Content-Type", "text/html")], "<a href=/a>a</a>"),
-        ("/a", _) => Reply::html("a"),
-        _ => Reply::not_found(),
+        ("/", Some("\"v1\"")) => Answer::of(304, &[], ""),
+        ("/", _) => Answer::of(200, &[("ETag", "\"v1\""), ("Content-Type", "text/html")], "<a href=/a>a</a>"),
+        ("/a", _) => Answer::html("a"),
+        _ => Answer::not_found(),
     }
 }
 
 /// Of each request for the front page: whether it was conditional.
 fn conditional(world: &World) -> Vec<bool> {
-    let asked = world.web.seen().into_iter().filter(|seen| seen.ask.path == "/");
+    let asked = world.web().seen().into_iter().filter(|seen| seen.ask.path == "/");
     asked.map(|seen| seen.ask.header("if-none-match").is_some()).collect()
 }
 
 #[test]
 fn f35_a_page_that_was_not_modified_still_links() {
-    let world = World::new(front);
+    let world = World::new(crate::SKURD, front);
     harvest(&world, "{prefix: 'http://etag.test/a'}", "1");
     assert_eq!(world.captures_of("http://etag.test/a").len(), 0);
     harvest(&world, "", "2");
@@ -136,7 +134,7 @@ fn f35_a_page_that_was_not_modified_still_links() {
 
 #[test]
 fn f35_without_an_archive_nothing_is_asked_conditionally() {
-    let world = World::new(front);
+    let world = World::new(crate::SKURD, front);
     world.write("c.yaml", &LINKING.replace("EXCLUDED", ""));
     world.crawl_json(&["c.yaml", "--max-urls", "5", "--warc", "none"]);
     let asked = conditional(&world);
@@ -145,7 +143,7 @@ fn f35_without_an_archive_nothing_is_asked_conditionally() {
 
 #[test]
 fn f35_a_capture_that_cannot_be_read_is_asked_for_as_a_whole() {
-    let world = World::new(front);
+    let world = World::new(crate::SKURD, front);
     harvest(&world, "{prefix: 'http://etag.test/a'}", "1");
     let capture = world.captures_of("http://etag.test/").remove(0);
     let (offset, length) = (capture["offset"].as_u64().unwrap(), capture["length"].as_u64().unwrap());
@@ -163,8 +161,8 @@ fn f35_a_capture_that_cannot_be_read_is_asked_for_as_a_whole() {
 /// What was not modified is the page, not the excuse that came in between.
 #[test]
 fn f35_a_revisit_refers_to_content() {
-    let world = World::new(|ask| match ask.nth {
-        1 => Reply::of(503, &[], "later"),
+    let world = World::new(crate::SKURD, |ask| match ask.nth {
+        1 => Answer::of(503, &[], "later"),
         _ => front(ask),
     });
     harvest(&world, "{prefix: 'http://etag.test/a'}", "3");

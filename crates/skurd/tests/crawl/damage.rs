@@ -1,9 +1,9 @@
-//! A13, A14: whatever becomes of the store or of files of the archive, no archived byte goes, what is wrong is told, and the harvest goes
-//! on: by itself, or after `skurd archive adopt`.
+//! A13, A14: whatever becomes of the store or of files of the archive, no archived byte goes, what
+//! is wrong is told, and the harvest goes on: by itself, or after `skurd archive adopt`.
 //!
-//! One data directory is made, once: four collections (spelled alike, two by two), a run that ended well, and one that was killed. Each case
-//! takes a copy of it, damages it, and holds what follows against the records that were there, which a small reader of its own
-//! ([`crate::members`]) finds.
+//! One data directory is made, once: four collections (spelled alike, two by two), a run that ended
+//! well, and one that was killed. Each case takes a copy of it, damages it, and holds what follows
+//! against the records that were there, which a small reader of its own ([`crate::members`]) finds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,24 +15,23 @@ use std::time::Duration;
 use flate2::write::GzEncoder;
 use serde_json::Value;
 use tempfile::TempDir;
+use testkit::web::{Answer, Ask};
+use testkit::world::{Run, Told, World, json_lines};
 
 use crate::members::{Member, members};
-use crate::reply::Reply;
-use crate::web::Ask;
-use crate::world::{Run, Told, World, json_lines};
 
 const PAGES: usize = 40;
 /// Each with a host of its own.
 const COLLECTIONS: [&str; 4] = ["a/b", "a_b", "bø", "bå"];
 
-fn site(ask: &Ask) -> Reply {
+fn site(ask: &Ask) -> Answer {
     let number = ask.path[1..].parse::<usize>().ok().filter(|number| *number < PAGES);
-    let Some(number) = number else { return Reply::not_found() };
+    let Some(number) = number else { return Answer::not_found() };
     let next = [2 * number + 1, 2 * number + 2].into_iter().filter(|to| *to < PAGES);
     let links: String = next.map(|to| format!("<a href='/{to}'>x</a>")).collect();
     // So that a kill finds something under way.
     let pause = Duration::from_millis(40);
-    Reply::html(format!("{links} {number} {}", "filling ".repeat(number * 7))).after(pause)
+    Answer::html(format!("{links} {number} {}", "filling ".repeat(number * 7))).after(pause)
 }
 
 fn config() -> String {
@@ -65,17 +64,17 @@ struct Base {
 }
 
 static BASE: LazyLock<Base> = LazyLock::new(|| {
-    let world = World::new(site);
+    let world = World::new(crate::SKURD, site);
     world.write("c.yaml", &config());
     assert_eq!(world.crawl(&["c.yaml", "--max-urls", "60"]).code, Some(0));
     let older = world.dir.path().join("older");
     copy(&world.data().join("store"), &older);
-    let before = world.web.count();
+    let before = world.web().count();
     let run = world.start(&["c.yaml"]);
-    world.web.wait_for(before + 40);
+    world.web().wait_for(before + 40);
     // Less than a tenth of a second is what a power cut may take.
     while certain(&world) < 2 {
-        world.web.wait_for(world.web.count() + 1);
+        world.web().wait_for(world.web().count() + 1);
     }
     run.kill();
     // Looking at it opens the store, and the cases are to find it as it was left.
@@ -153,7 +152,7 @@ impl<'a> Case<'a> {
     }
 
     fn skurd(&self, args: &[&str]) -> Told {
-        Run::start(self.dir.path(), args).end()
+        Run::of(crate::SKURD, self.dir.path(), args).end()
     }
 
     fn good(&self, args: &[&str]) -> String {
@@ -240,9 +239,9 @@ const STORE: &[Expected] = &[
         name: "a store that never had an archive",
         damage: |case| {
             let other = TempDir::new().unwrap();
-            Run::start(other.path(), &["start"]).end();
+            Run::of(crate::SKURD, other.path(), &["start"]).end();
             fs::write(other.path().join("c.yaml"), config()).unwrap();
-            Run::start(other.path(), &["config", "apply", "c.yaml"]).end();
+            Run::of(crate::SKURD, other.path(), &["config", "apply", "c.yaml"]).end();
             fs::remove_dir_all(case.store()).unwrap();
             copy(&other.path().join("skurd-data/store"), &case.store());
         },
@@ -251,7 +250,8 @@ const STORE: &[Expected] = &[
         check: "",
     },
     Expected {
-        // As somebody leaves it who is killed while he adopts: what is left is still recognised, and not taken for nobody's.
+        // As somebody leaves it who is killed while he adopts: what is left is still recognised,
+        // and not taken for nobody's.
         name: "an older copy of the store, and one file adopted by now",
         damage: |case| {
             fs::remove_dir_all(case.store()).unwrap();
@@ -460,7 +460,8 @@ fn nothing_is_gone(name: &str, case: &Case<'_>, left: &BTreeMap<String, Member>,
     assert!(gone.is_empty(), "{name}: {} records are gone: {gone:#?}", gone.len());
 }
 
-/// Every capture whose record the damage left is there, in its collection, and points to that very record.
+/// Every capture whose record the damage left is there, in its collection, and points to that very
+/// record.
 fn captures_are_back(name: &str, case: &Case<'_>, left: &BTreeMap<String, Member>) {
     let now = members(&case.warc());
     let at: BTreeMap<(&str, u64), &Member> =
@@ -513,7 +514,8 @@ fn first_certain(journal: &str) -> u64 {
     journal.lines().find_map(|line| line.strip_prefix("certain ")?.split(' ').next()?.parse().ok()).unwrap()
 }
 
-/// The journal as a power cut would have left it: nothing after the run that ended well is certain, and the machine was started anew.
+/// The journal as a power cut would have left it: nothing after the run that ended well is certain,
+/// and the machine was started anew.
 fn uncertain(journal: &str, certain: u64) -> String {
     let mut text = String::new();
     for line in journal.lines().map(|line| line.rsplit_once(" #").unwrap().0) {
@@ -532,7 +534,8 @@ fn uncertain(journal: &str, certain: u64) -> String {
     text
 }
 
-/// A13: what a power cut took back from the store is read back by itself, also from files that were completed in those moments.
+/// A13: what a power cut took back from the store is read back by itself, also from files that were
+/// completed in those moments.
 #[test]
 fn a13_a_power_cut_that_takes_the_last_moments_from_the_store_takes_no_bytes() {
     for complete in [false, true] {
@@ -563,8 +566,8 @@ fn a13_a_power_cut_that_takes_the_last_moments_from_the_store_takes_no_bytes() {
     }
 }
 
-/// A13: batches are counted on from what the store that was put back had. A copy from before, with as many of them, is still not the store
-/// that the archive was written with.
+/// A13: batches are counted on from what the store that was put back had. A copy from before, with
+/// as many of them, is still not the store that the archive was written with.
 #[test]
 fn a13_a_copy_from_before_captures_were_read_back_is_recognised_whatever_it_counts() {
     let put_back = |case: &Case<'_>, store: &Path| {
@@ -612,16 +615,16 @@ fn later(journal: &str) -> String {
 /// A14: who deletes the archive under a harvest ends it before anything more is taken for archived.
 #[test]
 fn a14_an_archive_that_is_deleted_while_it_is_written_ends_the_harvest() {
-    let world = World::new(site);
+    let world = World::new(crate::SKURD, site);
     world.write("c.yaml", &config());
     let run = world.start(&["c.yaml"]);
-    world.web.wait_for(60);
+    world.web().wait_for(60);
     fs::remove_dir_all(world.data().join("warc")).unwrap();
-    let asked = world.web.count();
+    let asked = world.web().count();
     let told = run.end();
     assert_eq!(told.code, Some(1), "{told:?}");
     assert!(told.err.contains("was deleted while it was being written"), "{}", told.err);
-    assert!(world.web.count() < asked + 40, "it went on for {} requests", world.web.count() - asked);
+    assert!(world.web().count() < asked + 40, "it went on for {} requests", world.web().count() - asked);
     let known = world.json(&["captures"]).len();
     assert!(known <= asked * 2, "{known} captures and {asked} requests");
 

@@ -6,10 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-
-use crate::reply::Reply;
-use crate::web::Ask;
-use crate::world::{Told, World};
+use testkit::web::{Answer, Ask};
+use testkit::world::{Told, World};
 
 const PAGES: usize = 200;
 
@@ -50,15 +48,16 @@ fn fill(ballast: &Path) {
     }
 }
 
-fn page(number: usize) -> Reply {
+fn page(number: usize) -> Answer {
     let next = (number + 1..number + 4).filter(|next| *next < PAGES);
     let links: String = next.map(|next| format!("<a href='/{next}'>next</a>")).collect();
     // The one that finds no room is too large to be held in memory.
     let times = if number == PAGES / 2 { 32 } else { 1 };
-    Reply::html([links.as_bytes(), b"<!--", &noise(number).repeat(times)].concat())
+    Answer::html([links.as_bytes(), b"<!--", &noise(number).repeat(times)].concat())
 }
 
-/// One at a time, what finds no room is alone in its batch; with more, it comes together with what is archived.
+/// One at a time, what finds no room is alone in its batch; with more, it comes together with what
+/// is archived.
 #[test]
 fn a8_f7_a_full_disk_ends_the_harvest_and_loses_nothing() {
     for parallel in ["1", "4"] {
@@ -82,9 +81,9 @@ fn fill_and_go_on(parallel: &str) {
             }
             page(number)
         }
-        _ => Reply::not_found(),
+        _ => Answer::not_found(),
     };
-    let world = World::new_in(place.path(), site);
+    let world = World::new_in(place.path(), crate::SKURD, site);
     let args = ["http://a.test/0", "--delay", "0s", "--parallel", parallel];
     assert_full(&world.crawl(&args));
     // Once more without room, it must not get worse.

@@ -6,10 +6,8 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value;
-
-use crate::reply::Reply;
-use crate::web::Ask;
-use crate::world::{World, json_lines};
+use testkit::web::{Answer, Ask};
+use testkit::world::{World, json_lines};
 
 const NOW: Duration = Duration::ZERO;
 const DRIP: Duration = Duration::from_millis(100);
@@ -47,50 +45,52 @@ fn bomb() -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-fn site(ask: &Ask) -> Reply {
+fn site(ask: &Ask) -> Answer {
     let ok = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n";
-    let framed = |headers: &str, body: &str| Reply::raw(format!("{ok}{headers}\r\n{body}"));
+    let framed = |headers: &str, body: &str| Answer::raw(format!("{ok}{headers}\r\n{body}"));
     if ask.path == "/robots.txt" {
-        return Reply::not_found();
+        return Answer::not_found();
     }
     match ask.host.as_str() {
-        "headers.test" => Reply::raw(ok).then_for_ever(format!("X: {}\r\n", "y".repeat(1000)), NOW),
-        "header.test" => Reply::raw(format!("{ok}X: ")).then_for_ever(vec![b'y'; 1000], NOW),
+        "headers.test" => Answer::raw(ok).then_for_ever(format!("X: {}\r\n", "y".repeat(1000)), NOW),
+        "header.test" => Answer::raw(format!("{ok}X: ")).then_for_ever(vec![b'y'; 1000], NOW),
         "body.test" => framed("", "<a href='http://behind.test/body'>").then_for_ever(vec![b'x'; 8192], NOW),
         "chunks.test" => {
             framed("Transfer-Encoding: chunked\r\n", "").then_for_ever("3\r\nabc\r\n".repeat(99), NOW)
         }
         "drip.test" => framed("Content-Length: 100\r\n", "<p>").then_for_ever("x", DRIP),
-        "drip-head.test" => Reply::raw(ok).then_for_ever("x", DRIP),
-        "silent.test" => Reply::raw("").after(Duration::from_secs(60)),
-        "gone.test" => Reply::raw(""),
-        "bomb.test" => Reply::of(200, &[("Content-Type", "text/html"), ("Content-Encoding", "gzip")], bomb()),
-        "loop.test" if ask.path == "/a" => Reply::redirect("/b"),
-        "loop.test" => Reply::redirect("/a"),
-        "self.test" => Reply::redirect("/"),
-        "private.test" => Reply::redirect("http://10.0.0.1/secret"),
-        "meta.test" => Reply::redirect("http://169.254.169.254/latest/meta-data"),
-        "v6.test" => Reply::redirect("http://[::1]/"),
+        "drip-head.test" => Answer::raw(ok).then_for_ever("x", DRIP),
+        "silent.test" => Answer::raw("").after(Duration::from_secs(60)),
+        "gone.test" => Answer::raw(""),
+        "bomb.test" => {
+            Answer::of(200, &[("Content-Type", "text/html"), ("Content-Encoding", "gzip")], bomb())
+        }
+        "loop.test" if ask.path == "/a" => Answer::redirect("/b"),
+        "loop.test" => Answer::redirect("/a"),
+        "self.test" => Answer::redirect("/"),
+        "private.test" => Answer::redirect("http://10.0.0.1/secret"),
+        "meta.test" => Answer::redirect("http://169.254.169.254/latest/meta-data"),
+        "v6.test" => Answer::redirect("http://[::1]/"),
         "header-nul.test" => {
             framed("X-\0Bad: y\r\nno colon here\r\n", "<a href='http://behind.test/nul'>x</a>")
         }
-        "not-http.test" => Reply::raw("220 mail.example ESMTP\r\n"),
-        "status.test" => Reply::raw("HTTP/1.1 99999 What\r\n\r\nbody"),
+        "not-http.test" => Answer::raw("220 mail.example ESMTP\r\n"),
+        "status.test" => Answer::raw("HTTP/1.1 99999 What\r\n\r\nbody"),
         "short.test" => framed("Content-Length: 1000\r\n", "only this"),
         "two-lengths.test" => framed("Content-Length: 4\r\nContent-Length: 9\r\n", "which one"),
         "minus.test" => framed("Content-Length: -5\r\n", "minus"),
         "huge-length.test" => framed("Content-Length: 99999999999999999999\r\n", "huge"),
         "bad-chunk.test" => framed("Transfer-Encoding: chunked\r\n", "zz\r\nabc\r\n"),
-        "nul.test" => Reply::html("\0<a href='/\0x'>\0</a>\0".repeat(1000)),
-        "links.test" => Reply::html(links()),
+        "nul.test" => Answer::html("\0<a href='/\0x'>\0</a>\0".repeat(1000)),
+        "links.test" => Answer::html(links()),
         "not-gzip.test" => {
-            Reply::of(200, &[("Content-Type", "text/html"), ("Content-Encoding", "gzip")], "not packed")
+            Answer::of(200, &[("Content-Type", "text/html"), ("Content-Encoding", "gzip")], "not packed")
         }
         "odd.test" => {
             let odd = b"\xff\xfe<\0a\0 \0h\0r\0e\0f\0=\0/\0\xd8\xd8>\0\xff";
-            Reply::of(200, &[("Content-Type", "text/html; charset=utf-99")], odd)
+            Answer::of(200, &[("Content-Type", "text/html; charset=utf-99")], odd)
         }
-        _ => Reply::not_found(),
+        _ => Answer::not_found(),
     }
 }
 
@@ -139,7 +139,7 @@ const CASES: [(&str, u16, &str, &str); 26] = [
 
 #[test]
 fn a5_a6_a11_hostile_servers_end_in_a_reason() {
-    let world = World::new(site);
+    let world = World::new(crate::SKURD, site);
     let mut config = CONFIG.to_owned() + "seeds:\n";
     for (host, ..) in CASES {
         let profile = match host {
@@ -175,7 +175,8 @@ fn a5_a6_a11_hostile_servers_end_in_a_reason() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 
-    // A6: what a redirect leads to is refused before anybody is asked, so there is no waiting for it either.
+    // A6: what a redirect leads to is refused before anybody is asked, so there is no waiting for
+    // it either.
     for url in
         ["http://10.0.0.1/secret", "http://169.254.169.254/latest/meta-data", "http://nowhere.invalid/0"]
     {
@@ -188,11 +189,11 @@ fn a5_a6_a11_hostile_servers_end_in_a_reason() {
         assert!(world.captures_of(url).is_empty(), "{url}");
     }
     // A5: what is behind the limits is not read, what is before them is.
-    assert_eq!(world.web.times("http://behind.test/body"), 1);
-    assert_eq!(world.web.times("http://behind.test/bomb"), 0);
+    assert_eq!(world.web().times("http://behind.test/body"), 1);
+    assert_eq!(world.web().times("http://behind.test/bomb"), 0);
     assert_eq!(event("http://links.test/")["links"], 100);
-    assert_eq!(world.web.times("http://loop.test/a"), 1);
-    assert_eq!(world.web.times("http://self.test/"), 1);
+    assert_eq!(world.web().times("http://loop.test/a"), 1);
+    assert_eq!(world.web().times("http://self.test/"), 1);
     // A5: the limit that was hit is told where people ask.
     let why = world.why("http://bomb.test/");
     assert!(text(&why["problem"]).contains("more than 4194304 bytes when unpacked"), "{why}");
@@ -225,15 +226,16 @@ fn truncations(world: &World) -> Vec<(&'static str, &'static str)> {
     found
 }
 
-/// A5: no path of redirects is so long that it never ends, also where links may be followed for ever.
+/// A5: no path of redirects is so long that it never ends, also where links may be followed for
+/// ever.
 #[test]
 fn a5_redirects_in_a_row_are_bounded() {
-    let world = World::new(|ask| match ask.path[1..].parse::<u64>() {
-        Ok(number) => Reply::redirect(&format!("/{}", number + 1)),
-        Err(_) => Reply::not_found(),
+    let world = World::new(crate::SKURD, |ask| match ask.path[1..].parse::<u64>() {
+        Ok(number) => Answer::redirect(&format!("/{}", number + 1)),
+        Err(_) => Answer::not_found(),
     });
     let told = world.crawl(&["http://chain.test/0", "--delay", "0s", "--for", "10s"]);
     assert_eq!(told.code, Some(0), "{}", told.err);
-    let asked = world.web.count();
+    let asked = world.web().count();
     assert!((6..100).contains(&asked), "{asked} requests");
 }

@@ -1,23 +1,21 @@
 //! What the command line may get wrong, and what it may ask for.
 
 use serde_json::Value;
+use testkit::web::{Answer, Ask};
+use testkit::world::{World, json_lines};
 
-use crate::reply::Reply;
-use crate::web::Ask;
-use crate::world::{Run, World, json_lines};
-
-fn numbered(ask: &Ask) -> Reply {
+fn numbered(ask: &Ask) -> Answer {
     match ask.path[1..].parse::<usize>() {
         Ok(number) => {
-            Reply::html(format!("<a href='/{}'>next</a> <a href='/{}'>n</a>", number + 1, number + 2))
+            Answer::html(format!("<a href='/{}'>next</a> <a href='/{}'>n</a>", number + 1, number + 2))
         }
-        Err(_) => Reply::not_found(),
+        Err(_) => Answer::not_found(),
     }
 }
 
 #[test]
 fn i1_a1_wrong_command_lines_say_what_would_be_right() {
-    let world = World::new(numbered);
+    let world = World::new(crate::SKURD, numbered);
     world.write("broken.yaml", "collections: [{nam: c}]\n");
     let cases: [(&[&str], i32, &str); 10] = [
         (&["http://a.test/0"], 1, "hint: --contact https://your.site/bot"),
@@ -37,27 +35,27 @@ fn i1_a1_wrong_command_lines_say_what_would_be_right() {
         assert!(told.err.contains(expected) && told.out.is_empty(), "{args:?}: {told:?}");
         assert!(!told.err.contains("panicked"), "{args:?}: {told:?}");
     }
-    assert_eq!(world.web.count(), 0);
+    assert_eq!(world.web().count(), 0);
 }
 
 #[test]
 fn i1_a_data_directory_is_used_by_one_process() {
-    let world = World::new(numbered);
+    let world = World::new(crate::SKURD, numbered);
     let first = world.start(&["http://a.test/0", "--delay", "100ms"]);
-    world.web.wait_for(2);
+    world.web().wait_for(2);
     let second = world.crawl(&["http://b.test/0", "--delay", "0s"]);
     assert_eq!(second.code, Some(1), "{second:?}");
     let error = second.err.lines().filter(|line| line.starts_with("error: ")).count();
     assert_eq!(error, 1, "{second:?}");
     assert!(second.err.contains("skurd-data"), "{second:?}");
-    assert_eq!(world.web.times("http://b.test/0"), 0);
+    assert_eq!(world.web().times("http://b.test/0"), 0);
     first.interrupt();
     assert_eq!(first.end().code, Some(0));
 }
 
 #[test]
 fn i2_a_harvest_ends_when_told_and_prints_json_lines() {
-    let world = World::new(numbered);
+    let world = World::new(crate::SKURD, numbered);
     let told = world.crawl(&["http://a.test/0", "--delay", "0s", "--max-urls", "5", "--json"]);
     assert_eq!(told.code, Some(0), "{told:?}");
     let events = json_lines(&told.out);
@@ -82,7 +80,7 @@ fn i2_a_harvest_ends_when_told_and_prints_json_lines() {
 
 #[test]
 fn a8_archives_are_zstd_or_none_on_request() {
-    let world = World::new(numbered);
+    let world = World::new(crate::SKURD, numbered);
     let args = ["http://a.test/0", "--delay", "0s", "--max-urls", "20", "--warc", "zstd"];
     world.crawl_json(&args);
     world.check();
@@ -96,7 +94,7 @@ fn a8_archives_are_zstd_or_none_on_request() {
     assert_eq!(names(&world).iter().filter(|name| name.ends_with(".warc.gz")).count(), 1);
     world.check();
 
-    let world = World::new(numbered);
+    let world = World::new(crate::SKURD, numbered);
     let events =
         world.crawl_json(&["http://a.test/0", "--delay", "0s", "--max-urls", "20", "--warc", "none"]);
     assert_eq!(events.last().unwrap()["pages"], 20);
@@ -107,7 +105,7 @@ fn a8_archives_are_zstd_or_none_on_request() {
 /// A file of a thousand bytes must not cost more than other files of a thousand bytes do.
 #[test]
 fn i3_an_alias_bomb_costs_next_to_nothing() {
-    let world = World::new(numbered);
+    let world = World::new(crate::SKURD, numbered);
     let level = |n: u8| {
         format!("{0}: &{0} [{1}]\n", char::from(b'b' + n), format!("*{}, ", char::from(b'a' + n)).repeat(9))
     };
@@ -121,12 +119,12 @@ fn i3_an_alias_bomb_costs_next_to_nothing() {
 
 #[test]
 fn i1_a_data_directory_that_cannot_be_is_told() {
-    let world = World::new(numbered);
+    let world = World::new(crate::SKURD, numbered);
     world.write("file", "");
     let way = world.way();
     let mut args = vec!["crawl", "http://a.test/0", "--data", "file/data"];
     args.extend(way.iter().map(String::as_str));
-    let told = Run::start(world.dir.path(), &args).end();
+    let told = world.run(&args).end();
     assert_eq!(told.code, Some(1), "{told:?}");
     assert!(told.err.starts_with("error: ") && told.err.contains("file/data"), "{told:?}");
 }

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::reply::Reply;
-use crate::web::Ask;
-use crate::world::World;
+use testkit::random::Random;
+use testkit::web::{Answer, Ask};
+use testkit::world::World;
 
 const HOSTS: usize = 8;
 const PAGES_PER_HOST: usize = 360;
 const KILLS: usize = 20;
-/// Requests between a start and its kill: all of them together are about half of the pages, so that no run comes to its end before.
-const REQUESTS_MAX: u64 = 160;
+/// Requests between a start and its kill: all of them together are about half of the pages, so that
+/// no run comes to its end before.
+const REQUESTS_MAX: usize = 160;
 
 /// A tree with links across, and some that lead out of scope or nowhere new.
 fn page(host: &str, number: usize) -> String {
@@ -26,32 +27,19 @@ fn page(host: &str, number: usize) -> String {
     html
 }
 
-fn site(ask: &Ask) -> Reply {
+fn site(ask: &Ask) -> Answer {
     if ask.path == "/robots.txt" {
-        return Reply::text("User-agent: *\nDisallow: /never\n");
+        return Answer::text("User-agent: *\nDisallow: /never\n");
     }
     match ask.path[1..].parse() {
-        Ok(number) if number < PAGES_PER_HOST => Reply::html(page(&ask.host, number)),
-        _ => Reply::not_found(),
-    }
-}
-
-/// SplitMix64: the same moments each time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((z ^ (z >> 31)) % bound).unwrap()
+        Ok(number) if number < PAGES_PER_HOST => Answer::html(page(&ask.host, number)),
+        _ => Answer::not_found(),
     }
 }
 
 #[test]
 fn f7_a8_kill_minus_nine_loses_nothing_and_doubles_nothing() {
-    let world = World::new(site);
+    let world = World::new(crate::SKURD, site);
     let seeds: Vec<String> = (0..HOSTS).map(|host| format!("http://h{host}.test/0")).collect();
     let mut args: Vec<&str> = seeds.iter().map(String::as_str).collect();
     args.extend(["--delay", "0s", "--parallel", "4", "--until-done", "--workers", "24"]);
@@ -60,12 +48,13 @@ fn f7_a8_kill_minus_nine_loses_nothing_and_doubles_nothing() {
     let mut after = 0;
     for _ in 0..KILLS {
         let run = world.start(&args);
-        // Some are killed before they ask anything, some with the first request, most in the middle.
-        let more = random.below(REQUESTS_MAX).saturating_sub(10);
+        // Some are killed before they ask anything, some with the first request, most in the
+        // middle.
+        let more = random.place(REQUESTS_MAX).saturating_sub(10);
         after += more;
-        world.web.wait_for(after);
+        world.web().wait_for(after);
         run.kill();
-        after = world.web.count();
+        after = world.web().count();
     }
     let last = world.crawl(&args);
     assert_eq!(last.code, Some(0), "{}", last.err);
@@ -82,7 +71,7 @@ fn f7_a8_kill_minus_nine_loses_nothing_and_doubles_nothing() {
         }
     }
     assert!(found.is_empty(), "{found:?}");
-    assert_eq!(world.web.times("http://outside.test/"), 0, "out of scope");
+    assert_eq!(world.web().times("http://outside.test/"), 0, "out of scope");
     let queue = world.json(&["queue"]);
     assert_eq!(queue.len(), HOSTS * PAGES_PER_HOST);
     assert_eq!(queue.iter().find(|row| row["state"] != "done"), None);

@@ -1,7 +1,7 @@
 //! One site, logged in and logged out, side by side.
 
-use crate::reply::Reply;
-use crate::world::World;
+use testkit::web::{Answer, Ask};
+use testkit::world::World;
 
 const CONFIG: &str = "
 settings: {politeness: {factor: 0, min: 0s, max: 0s}}
@@ -21,9 +21,9 @@ seeds:
 ";
 
 /// Each visitor gets a session of its own, so that the page says who is who.
-fn site(ask: &crate::web::Ask) -> Reply {
+fn site(ask: &Ask) -> Answer {
     if ask.path != "/" {
-        return Reply::not_found();
+        return Answer::not_found();
     }
     let cookies = ask.header("cookie").unwrap_or_default();
     let (page, session) = match cookies.contains("member=kari") {
@@ -32,12 +32,12 @@ fn site(ask: &crate::web::Ask) -> Reply {
     };
     let other = "elsewhere=no; Domain=other.test";
     let headers = [("Content-Type", "text/html"), ("Set-Cookie", session), ("Set-Cookie", other)];
-    Reply::of(200, &headers, format!("{page} {}", ask.nth))
+    Answer::of(200, &headers, format!("{page} {}", ask.nth))
 }
 
 #[test]
 fn a7_a_site_is_harvested_logged_in_and_logged_out_with_jars_kept_over_restarts() {
-    let world = World::new(site);
+    let world = World::new(crate::SKURD, site);
     world.write("c.yaml", CONFIG);
     // The first visit of each, then another process for the second.
     world.crawl_json(&["c.yaml", "--max-urls", "2"]);
@@ -46,7 +46,7 @@ fn a7_a_site_is_harvested_logged_in_and_logged_out_with_jars_kept_over_restarts(
 
     let visits = |key: Option<&str>| -> Vec<Vec<String>> {
         let own = world
-            .web
+            .web()
             .seen()
             .into_iter()
             .filter(|seen| seen.ask.url() == "http://club.test/" && seen.ask.header("x-key") == key);
@@ -61,7 +61,7 @@ fn a7_a_site_is_harvested_logged_in_and_logged_out_with_jars_kept_over_restarts(
     };
     assert_eq!(visits(None), [vec![], vec!["session=out"]]);
     assert_eq!(visits(Some("seven")), [vec!["member=kari"], vec!["member=kari", "session=in"]]);
-    for seen in world.web.seen() {
+    for seen in world.web().seen() {
         let agent = seen.ask.header("user-agent").unwrap();
         let expected = if seen.ask.header("x-key").is_some() { "members/1 (+http" } else { "skurd/" };
         assert!(agent.starts_with(expected) || seen.ask.path == "/robots.txt", "{agent}");
@@ -81,7 +81,7 @@ fn a7_a_site_is_harvested_logged_in_and_logged_out_with_jars_kept_over_restarts(
 /// One host sets cookies for itself and for its domain; a sibling is asked by another process.
 #[test]
 fn a7_a_cookie_of_the_domain_reaches_sibling_hosts_also_after_a_restart() {
-    let site = |ask: &crate::web::Ask| match (ask.path.as_str(), ask.url().contains("//one.")) {
+    let site = |ask: &Ask| match (ask.path.as_str(), ask.url().contains("//one.")) {
         ("/", true) => {
             let headers = [
                 ("Content-Type", "text/html"),
@@ -89,12 +89,12 @@ fn a7_a_cookie_of_the_domain_reaches_sibling_hosts_also_after_a_restart() {
                 ("Set-Cookie", "whole=1; Path=/; Domain=club.test"),
                 ("Set-Cookie", "other=1; Path=/; Domain=two.club.test"),
             ];
-            Reply::of(200, &headers, "one")
+            Answer::of(200, &headers, "one")
         }
-        ("/", false) => Reply::of(200, &[("Content-Type", "text/html")], "two"),
-        _ => Reply::not_found(),
+        ("/", false) => Answer::of(200, &[("Content-Type", "text/html")], "two"),
+        _ => Answer::not_found(),
     };
-    let world = World::new(site);
+    let world = World::new(crate::SKURD, site);
     let config = |host: &str| {
         format!(
             "settings: {{politeness: {{factor: 0, min: 0s, max: 0s}}}}\ncollections: [{{name: all}}]\n\
@@ -108,7 +108,7 @@ fn a7_a_cookie_of_the_domain_reaches_sibling_hosts_also_after_a_restart() {
     }
     world.check();
     let cookies = |url: &str| -> Vec<String> {
-        let asked = world.web.seen().into_iter().filter(|seen| seen.ask.url() == url);
+        let asked = world.web().seen().into_iter().filter(|seen| seen.ask.url() == url);
         asked.map(|seen| seen.ask.header("cookie").unwrap_or_default().to_owned()).collect()
     };
     assert_eq!(cookies("http://one.club.test/"), [""]);

@@ -1,4 +1,5 @@
-//! The real binary against a small web on loopback, from the first request to the last byte on disk.
+//! The real binary against a small web on loopback, from the first request to the last byte on
+//! disk.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
@@ -14,8 +15,7 @@ mod members;
 mod nothing;
 mod odd;
 mod polite;
-mod reply;
 mod robots;
 mod stop;
-mod web;
-mod world;
+
+const SKURD: &str = env!("CARGO_BIN_EXE_skurd");

@@ -1,10 +1,10 @@
-//! What is in archive files, read without any of the code under test: gzip members one after the other, and the few fields that matter.
+//! What is in archive files, read without any of the code under test: gzip members one after the
+//! other, and the few fields that matter.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 
-use flate2::bufread::GzDecoder;
+use testkit::gzip;
 
 /// A record in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,25 +38,13 @@ pub(crate) fn members(dir: &Path) -> BTreeMap<String, Member> {
 }
 
 fn members_of(file: &str, bytes: &[u8]) -> Vec<Member> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(start) = bytes[at..].windows(3).position(|window| window == [0x1f, 0x8b, 8]) {
-        at += start;
-        let mut decoder = GzDecoder::new(&bytes[at..]);
-        let mut text = Vec::new();
-        if decoder.read_to_end(&mut text).is_err() {
-            at += 1;
-            continue;
-        }
-        let length = bytes.len() - at - decoder.into_inner().len();
-        found.extend(member(file, at as u64, length as u64, &text));
-        at += length;
-    }
-    found
+    let members = gzip::members(bytes);
+    members.iter().filter_map(|packed| member(file, packed)).collect()
 }
 
-fn member(file: &str, offset: u64, length: u64, text: &[u8]) -> Option<Member> {
-    let text = String::from_utf8_lossy(text);
+fn member(file: &str, packed: &gzip::Member) -> Option<Member> {
+    let (offset, length) = (packed.offset as u64, packed.length as u64);
+    let text = String::from_utf8_lossy(&packed.bytes);
     let (head, block) = text.strip_prefix("WARC/1.1\r\n")?.split_once("\r\n\r\n")?;
     let field = |lines: &str, name: &str| {
         lines.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ").map(str::to_owned))

@@ -1,16 +1,17 @@
-//! A harvest that reached nobody fails, says for which host and why, and is tried again by the same command (I7).
+//! A harvest that reached nobody fails, says for which host and why, and is tried again by the same
+//! command (I7).
 
-use crate::reply::Reply;
-use crate::world::{Told, World, json_lines};
+use testkit::web::Answer;
+use testkit::world::{Told, World, json_lines};
 
 /// Nobody listens there.
 const GONE: [&str; 2] = ["--resolve", "gone.test=127.0.0.1:1"];
 
 fn world() -> World {
-    World::new(|ask| match (ask.host.as_str(), ask.path.as_str()) {
-        ("denied.test", "/robots.txt") => Reply::text("User-agent: *\nDisallow: /\n"),
-        (_, "/") => Reply::html("here"),
-        _ => Reply::not_found(),
+    World::new(crate::SKURD, |ask| match (ask.host.as_str(), ask.path.as_str()) {
+        ("denied.test", "/robots.txt") => Answer::text("User-agent: *\nDisallow: /\n"),
+        (_, "/") => Answer::html("here"),
+        _ => Answer::not_found(),
     })
 }
 
@@ -49,7 +50,7 @@ host_groups: [{name: 'group:g', hosts: [gone.test, other.test]}]
         // It is back.
         let told = world.crawl(command);
         assert_eq!((told.code, harvests(&told)), (Some(0), 1), "{told:?}");
-        assert_eq!(world.web.times("http://gone.test/"), 1);
+        assert_eq!(world.web().times("http://gone.test/"), 1);
         // And now there is nothing left to do, which is well.
         let told = world.crawl(command);
         assert_eq!((told.code, harvests(&told)), (Some(0), 0), "{told:?}");

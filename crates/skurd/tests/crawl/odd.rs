@@ -1,17 +1,16 @@
-//! Values from the web that cannot be sent back, or do not fit where they are to be kept: a page may fail over them, the harvest does not.
+//! Values from the web that cannot be sent back, or do not fit where they are to be kept: a page
+//! may fail over them, the harvest does not.
 
 use std::sync::Arc;
 
 use frontier::Frontier;
-use frontier::ports::Clock;
 use frontier::schema::{URLS, UrlState};
 use policy::catalog::Change;
 use policy::time::Time;
 use store::{Options, Store};
-
-use crate::reply::Reply;
-use crate::web::Ask;
-use crate::world::{Run, World, json_lines};
+use testkit::clock::ManualClock;
+use testkit::web::{Answer, Ask};
+use testkit::world::{World, json_lines};
 
 /// Everything is asked for twice: the second time with what the first answer gave.
 const CONFIG: &str = "
@@ -41,13 +40,13 @@ fn cases() -> Vec<(&'static str, String, String)> {
     ]
 }
 
-fn site(ask: &Ask) -> Reply {
+fn site(ask: &Ask) -> Answer {
     let case = cases().into_iter().find(|(host, ..)| ask.host == format!("{host}.test"));
     let Some((_, headers, body)) = case.filter(|_| ask.path != "/robots.txt") else {
-        return Reply::not_found();
+        return Answer::not_found();
     };
     let ok = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n";
-    Reply::raw(format!("{ok}{headers}Content-Length: {}\r\n\r\n{body}", body.len()))
+    Answer::raw(format!("{ok}{headers}Content-Length: {}\r\n\r\n{body}", body.len()))
 }
 
 fn config() -> String {
@@ -58,7 +57,7 @@ fn config() -> String {
 
 #[test]
 fn a12_nothing_an_answer_says_ends_the_harvest() {
-    let world = World::new(site);
+    let world = World::new(crate::SKURD, site);
     world.write("c.yaml", &config());
     let told = world.crawl(&["c.yaml", "--until-done", "--json"]);
     assert_eq!(told.code, Some(0), "{}", told.err);
@@ -69,11 +68,11 @@ fn a12_nothing_an_answer_says_ends_the_harvest() {
         let harvests =
             events.iter().filter(|event| event["event"] == "harvest" && event["url"] == url.as_str());
         assert!(harvests.clone().all(|event| event["status"] == 200), "{host}");
-        assert_eq!((harvests.count(), world.web.times(&url)), (2, 2), "{host}");
+        assert_eq!((harvests.count(), world.web().times(&url)), (2, 2), "{host}");
         assert_eq!(world.captures_of(&url).len(), 2, "{host}");
     }
     // What could be sent back was, and nothing else.
-    for seen in world.web.seen() {
+    for seen in world.web().seen() {
         let conditional = seen.ask.header("if-none-match").or(seen.ask.header("if-modified-since"));
         let expected =
             (seen.ask.host == "good.test" && seen.ask.path == "/" && seen.ask.nth == 1).then_some("\"v1\"");
@@ -90,7 +89,7 @@ fn a12_nothing_an_answer_says_ends_the_harvest() {
 /// A store may hold what an earlier version took.
 #[test]
 fn a12_a_validator_from_before_that_cannot_be_sent_is_not_sent() {
-    let world = World::new(site);
+    let world = World::new(crate::SKURD, site);
     world.write("c.yaml", &format!("{CONFIG}seeds: [{{url: 'http://good.test/', profiles: [p]}}]\n"));
     world.crawl_json(&["c.yaml", "--max-urls", "1"]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
@@ -115,13 +114,13 @@ fn a12_a_validator_from_before_that_cannot_be_sent_is_not_sent() {
 /// So may a header that nobody can declare any more.
 #[test]
 fn a12_a_header_from_before_that_cannot_be_sent_is_not_sent() {
-    let world = World::new(site);
+    let world = World::new(crate::SKURD, site);
     world.write("c.yaml", &format!("{CONFIG}seeds: [{{url: 'http://good.test/', profiles: [p]}}]\n"));
     world.good(&["config", "apply", "c.yaml"]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
         let store = Store::open_existing(&world.data(), &Options::default()).unwrap();
-        let frontier = Frontier::new(store, Arc::new(Epoch), 1);
+        let frontier = Frontier::new(store, Arc::new(ManualClock::at(Time(0))), 1);
         let mut collection =
             frontier.with_catalog(|catalog| catalog.collection("c").cloned()).await.unwrap().unwrap();
         collection.headers = vec![("Connection".into(), "close".into()), ("X-Key".into(), "seven".into())];
@@ -129,8 +128,8 @@ fn a12_a_header_from_before_that_cannot_be_sent_is_not_sent() {
     });
     let way = world.way();
     let way: Vec<&str> = way.iter().map(String::as_str).collect();
-    let run = Run::start(world.dir.path(), &[&["serve", "--listen", "127.0.0.1:0"], &way[..]].concat());
-    world.web.wait_for(3);
+    let run = world.run(&[&["serve", "--listen", "127.0.0.1:0"], &way[..]].concat());
+    world.web().wait_for(3);
     run.interrupt();
     let told = run.end();
     assert_eq!(told.code, Some(0), "{told:?}");
@@ -138,27 +137,19 @@ fn a12_a_header_from_before_that_cannot_be_sent_is_not_sent() {
         told.err.contains("the header `Connection` is the client's own business, and is not sent"),
         "{told:?}"
     );
-    let pages: Vec<_> = world.web.seen().into_iter().filter(|seen| seen.ask.path == "/").collect();
+    let pages: Vec<_> = world.web().seen().into_iter().filter(|seen| seen.ask.path == "/").collect();
     assert_eq!(pages.len(), 2);
     for seen in pages {
         assert_eq!((seen.ask.header("connection"), seen.ask.header("x-key")), (None, Some("seven")));
     }
 }
 
-struct Epoch;
-
-impl Clock for Epoch {
-    fn now(&self) -> Time {
-        Time(0)
-    }
-}
-
 /// What a record remembers of a problem is a sentence, however much of it a server wrote.
 #[test]
 fn a12_a_problem_is_kept_in_short() {
-    let world = World::new(|ask| match ask.path.as_str() {
-        "/robots.txt" => Reply::text(&format!("User-agent: *\nDisallow: /{}\n", "*".repeat(400 << 10))),
-        _ => Reply::html("never seen"),
+    let world = World::new(crate::SKURD, |ask| match ask.path.as_str() {
+        "/robots.txt" => Answer::text(&format!("User-agent: *\nDisallow: /{}\n", "*".repeat(400 << 10))),
+        _ => Answer::html("never seen"),
     });
     world.write("c.yaml", &format!("{CONFIG}seeds: [{{url: 'http://long.test/', profiles: [p]}}]\n"));
     let told = world.crawl(&["c.yaml", "--until-done", "--json"]);

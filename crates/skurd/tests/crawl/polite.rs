@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
+use testkit::web::{Answer, Ask, Seen};
+use testkit::world::World;
 use tokio::time::Instant;
-
-use crate::reply::Reply;
-use crate::web::{Ask, Seen};
-use crate::world::World;
 
 /// Times are kept in milliseconds: a pause may seem shorter by what was rounded off.
 const ROUNDED: Duration = Duration::from_millis(1);
 
-/// F8: a request occupies its host until its end and the delay after it, and a host is occupied `parallel` times at most.
+/// F8: a request occupies its host until its end and the delay after it, and a host is occupied
+/// `parallel` times at most.
 #[track_caller]
 pub(crate) fn assert_polite(seen: &[Seen], host: &str, parallel: usize, delay: Duration) {
     let mut own: Vec<&Seen> = seen.iter().filter(|seen| seen.ask.host == host).collect();
@@ -34,22 +33,22 @@ pub(crate) fn assert_polite(seen: &[Seen], host: &str, parallel: usize, delay: D
     }
 }
 
-fn numbered(ask: &Ask, pages: usize) -> Reply {
+fn numbered(ask: &Ask, pages: usize) -> Answer {
     let links: String = (0..pages).map(|n| format!("<a href='/{n}'>{n}</a> ")).collect();
     match ask.path.as_str() {
-        "/" => Reply::html(links),
-        path if path[1..].parse().is_ok_and(|n: usize| n < pages) => Reply::html(format!("page {path}")),
-        _ => Reply::not_found(),
+        "/" => Answer::html(links),
+        path if path[1..].parse().is_ok_and(|n: usize| n < pages) => Answer::html(format!("page {path}")),
+        _ => Answer::not_found(),
     }
 }
 
 #[test]
 fn f8_never_more_than_parallel_and_never_sooner_than_the_delay() {
     // Answers take longer than the delay, or one would be over before the next begins.
-    let world = World::new(|ask| numbered(ask, 8).after(Duration::from_millis(250)));
+    let world = World::new(crate::SKURD, |ask| numbered(ask, 8).after(Duration::from_millis(250)));
     let told = world.crawl(&["http://a.test/", "http://b.test/", "--delay", "100ms", "--parallel", "2"]);
     assert_eq!(told.code, Some(0), "{}", told.err);
-    let seen = world.web.seen();
+    let seen = world.web().seen();
     for host in ["a.test", "b.test"] {
         let own: Vec<&Seen> = seen.iter().filter(|seen| seen.ask.host == host).collect();
         assert_eq!(own.len(), 10);
@@ -62,21 +61,21 @@ fn f8_never_more_than_parallel_and_never_sooner_than_the_delay() {
 /// robots.txt is a request like any other, also if it denies, or is somewhere else.
 #[test]
 fn f8_a3_requests_for_robots_keep_the_delay() {
-    let world = World::new(|ask| match (ask.host.as_str(), ask.path.as_str()) {
+    let world = World::new(crate::SKURD, |ask| match (ask.host.as_str(), ask.path.as_str()) {
         // As long as the delay: nobody must count the delay from the begin.
         ("denied.test", "/robots.txt") => {
-            Reply::text("User-agent: *\nDisallow: /$\n").after(Duration::from_millis(200))
+            Answer::text("User-agent: *\nDisallow: /$\n").after(Duration::from_millis(200))
         }
-        ("moved.test", "/robots.txt") => Reply::redirect("/elsewhere.txt"),
-        (_, "/elsewhere.txt") => Reply::text("User-agent: *\nDisallow: /never\n"),
+        ("moved.test", "/robots.txt") => Answer::redirect("/elsewhere.txt"),
+        (_, "/elsewhere.txt") => Answer::text("User-agent: *\nDisallow: /never\n"),
         _ => numbered(ask, 3),
     });
     let seeds = ["http://denied.test/", "http://denied.test/1", "http://moved.test/", "http://plain.test/"];
     let told = world.crawl(&[&seeds[..], &["--delay", "200ms"]].concat());
     assert_eq!(told.code, Some(0), "{}", told.err);
-    let seen = world.web.seen();
-    assert_eq!(world.web.times("http://denied.test/"), 0);
-    assert_eq!(world.web.times("http://denied.test/1"), 1);
+    let seen = world.web().seen();
+    assert_eq!(world.web().times("http://denied.test/"), 0);
+    assert_eq!(world.web().times("http://denied.test/1"), 1);
     for host in ["plain.test", "denied.test", "moved.test"] {
         assert_polite(&seen, host, 1, Duration::from_millis(200));
     }
@@ -84,17 +83,17 @@ fn f8_a3_requests_for_robots_keep_the_delay() {
 
 #[test]
 fn f8_f6_the_delay_is_kept_over_a_kill_and_a_restart() {
-    let world = World::new(|ask| numbered(ask, 4).after(Duration::from_millis(100)));
+    let world = World::new(crate::SKURD, |ask| numbered(ask, 4).after(Duration::from_millis(100)));
     let args = ["http://a.test/", "http://b.test/", "--delay", "600ms"];
     // In the middle of robots.txt, of the first page behind it, and of a later one.
     for more in [1, 3, 4] {
         let run = world.start(&args);
-        world.web.wait_for(world.web.count() + more);
+        world.web().wait_for(world.web().count() + more);
         run.kill();
     }
     let told = world.crawl(&args);
     assert_eq!(told.code, Some(0), "{}", told.err);
-    let seen = world.web.seen();
+    let seen = world.web().seen();
     for host in ["a.test", "b.test"] {
         assert_polite(&seen, host, 1, Duration::from_millis(600));
     }
@@ -103,9 +102,9 @@ fn f8_f6_the_delay_is_kept_over_a_kill_and_a_restart() {
 
 #[test]
 fn f8_what_the_host_asks_for_is_kept() {
-    let world = World::new(|ask| match (ask.host.as_str(), ask.path.as_str(), ask.nth) {
-        ("slow.test", "/robots.txt", _) => Reply::text("User-agent: *\nCrawl-delay: 1\n"),
-        ("busy.test", "/1", 0) => Reply::of(503, &[("Retry-After", "2")], "not now"),
+    let world = World::new(crate::SKURD, |ask| match (ask.host.as_str(), ask.path.as_str(), ask.nth) {
+        ("slow.test", "/robots.txt", _) => Answer::text("User-agent: *\nCrawl-delay: 1\n"),
+        ("busy.test", "/1", 0) => Answer::of(503, &[("Retry-After", "2")], "not now"),
         _ => numbered(ask, 3),
     });
     let config = "
@@ -117,7 +116,7 @@ seeds: [{url: 'http://slow.test/', profiles: [p]}, {url: 'http://busy.test/', pr
     world.write("c.yaml", config);
     let told = world.crawl(&["c.yaml", "--until-done"]);
     assert_eq!(told.code, Some(0), "{}", told.err);
-    let seen = world.web.seen();
+    let seen = world.web().seen();
     assert_polite(&seen, "slow.test", 1, Duration::from_secs(1));
     let busy: Vec<&Seen> = seen.iter().filter(|seen| seen.ask.host == "busy.test").collect();
     assert_polite(&seen, "busy.test", 1, Duration::from_millis(10));
@@ -125,6 +124,6 @@ seeds: [{url: 'http://slow.test/', profiles: [p]}, {url: 'http://busy.test/', pr
     let next = busy.get(refused + 1).expect("a request after the 503");
     let pause = next.begin - busy[refused].end.unwrap();
     assert!(pause + ROUNDED >= Duration::from_secs(2), "{pause:?}");
-    assert_eq!(world.web.times("http://busy.test/1"), 2);
+    assert_eq!(world.web().times("http://busy.test/1"), 2);
     assert_eq!(world.captures_of("http://busy.test/1").len(), 2);
 }

@@ -5,32 +5,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
-
-use crate::reply::Reply;
-use crate::web::Ask;
-use crate::world::World;
+use testkit::web::{Answer, Ask};
+use testkit::world::World;
 
 const RULES: &str = "User-agent: *\nDisallow: /private\nAllow: /private/but\n\nUser-agent: friend\nDisallow: /enemies\n\n\
                      Sitemap: http://rules.test/map.xml\n";
 const PAGE: &str = "<a href='/private/x'>x</a> <a href='/private/but'>but</a> <a href='/enemies'>e</a> <a href='/open'>o</a>";
 const MAP: &str = "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>http://rules.test/only-in-map</loc></url></urlset>";
 
-fn site(ask: &Ask) -> Reply {
+fn site(ask: &Ask) -> Answer {
     match (ask.host.as_str(), ask.path.as_str()) {
-        ("rules.test", "/robots.txt") => Reply::text(RULES),
-        ("rules.test", "/map.xml") => Reply::of(200, &[("Content-Type", "application/xml")], MAP),
-        ("down.test", "/robots.txt") => Reply::of(503, &[], "down"),
-        ("cut.test", "/robots.txt") => Reply::raw("HTTP/1.1 200 O"),
-        (_, "/robots.txt") => Reply::not_found(),
-        (_, "/") => Reply::html(PAGE),
-        _ => Reply::html("a page"),
+        ("rules.test", "/robots.txt") => Answer::text(RULES),
+        ("rules.test", "/map.xml") => Answer::of(200, &[("Content-Type", "application/xml")], MAP),
+        ("down.test", "/robots.txt") => Answer::of(503, &[], "down"),
+        ("cut.test", "/robots.txt") => Answer::raw("HTTP/1.1 200 O"),
+        (_, "/robots.txt") => Answer::not_found(),
+        (_, "/") => Answer::html(PAGE),
+        _ => Answer::html("a page"),
     }
 }
 
 const SEEDS: [&str; 4] = ["http://rules.test/", "http://down.test/", "http://cut.test/", "http://none.test/"];
 
 fn asked(world: &World, host: &str) -> Vec<String> {
-    let seen = world.web.seen().into_iter().filter(|seen| seen.ask.host == host);
+    let seen = world.web().seen().into_iter().filter(|seen| seen.ask.host == host);
     let mut paths: Vec<String> = seen.map(|seen| seen.ask.path).collect();
     paths.sort();
     paths
@@ -40,7 +38,7 @@ const ALL: [&str; 6] = ["/", "/enemies", "/open", "/private/but", "/private/x", 
 
 #[test]
 fn a3_what_robots_deny_is_not_asked_for_and_explained() {
-    let world = World::new(site);
+    let world = World::new(crate::SKURD, site);
     let events = world.crawl_json(&[&SEEDS[..], &["--delay", "0s"]].concat());
     let rules = asked(&world, "rules.test");
     let expected = ["/", "/enemies", "/map.xml", "/only-in-map", "/open", "/private/but", "/robots.txt"];
@@ -74,7 +72,7 @@ fn a3_what_robots_deny_is_not_asked_for_and_explained() {
 
 #[test]
 fn a3_robots_are_ignored_on_request() {
-    let world = World::new(site);
+    let world = World::new(crate::SKURD, site);
     world.crawl_json(&[&SEEDS[..], &["--delay", "0s", "--robots", "ignore"]].concat());
     for host in ["rules.test", "down.test", "cut.test", "none.test"] {
         assert_eq!(asked(&world, host), ALL[..5], "{host}");
@@ -83,7 +81,7 @@ fn a3_robots_are_ignored_on_request() {
 
 #[test]
 fn a3_robots_are_obeyed_as_another_agent() {
-    let world = World::new(site);
+    let world = World::new(crate::SKURD, site);
     world.write(
         "c.yaml",
         "
@@ -101,8 +99,8 @@ seeds: [{url: 'http://rules.test/', profiles: [p]}]
 
 #[test]
 fn a2_the_look_up_that_led_to_a_capture_is_archived() {
-    let world = World::new(site);
-    let seed = format!("http://localhost:{}/open", world.web.port);
+    let world = World::new(crate::SKURD, site);
+    let seed = format!("http://localhost:{}/open", world.web().port());
     world.crawl_json(&[&seed]);
     let all = world.json(&["captures"]);
     let dns: Vec<_> = all.iter().filter(|capture| capture["url"] == "dns:localhost").collect();
@@ -111,24 +109,25 @@ fn a2_the_look_up_that_led_to_a_capture_is_archived() {
     world.check();
 }
 
-/// The answer takes longer than robots.txt is cached, and by then it denies the page: it is captured and blacklisted. The one worker there is does
-/// something else while the delay before that reading runs.
+/// The answer takes longer than robots.txt is cached, and by then it denies the page: it is
+/// captured and blacklisted. The one worker there is does something else while the delay before
+/// that reading runs.
 #[test]
 fn f30_a15_robots_that_changed_in_flight_are_read_again_and_hold_no_worker() {
     let denies = Arc::new(AtomicBool::new(false));
-    let world = World::new(move |ask| match (ask.host.as_str(), ask.path.as_str()) {
+    let world = World::new(crate::SKURD, move |ask| match (ask.host.as_str(), ask.path.as_str()) {
         ("slow.test", "/robots.txt") if denies.load(Ordering::SeqCst) => {
-            Reply::text("User-agent: *\nDisallow: /\n")
+            Answer::text("User-agent: *\nDisallow: /\n")
         }
         ("slow.test", "/") => {
             denies.store(true, Ordering::SeqCst);
-            Reply::html("<a href='/next'>next</a>").after(Duration::from_millis(3200))
+            Answer::html("<a href='/next'>next</a>").after(Duration::from_millis(3200))
         }
-        (_, "/robots.txt") => Reply::not_found(),
+        (_, "/robots.txt") => Answer::not_found(),
         ("live.test", "/") => {
-            Reply::html((0..60).map(|n| format!("<a href='/{n}'>{n}</a>")).collect::<String>())
+            Answer::html((0..60).map(|n| format!("<a href='/{n}'>{n}</a>")).collect::<String>())
         }
-        _ => Reply::html("a page"),
+        _ => Answer::html("a page"),
     });
     world.write(
         "c.yaml",
@@ -141,7 +140,7 @@ hosts: [{host: live.test, politeness: {factor: 0, min: 100ms, max: 100ms}}]
 ",
     );
     world.crawl_json(&["c.yaml", "--until-done", "--workers", "1"]);
-    let seen = world.web.seen();
+    let seen = world.web().seen();
     let slow: Vec<_> = seen.iter().filter(|seen| seen.ask.host == "slow.test").collect();
     let page = slow.iter().position(|seen| seen.ask.path == "/").unwrap();
     let (answered, again) = (slow[page].end.unwrap(), slow[page + 1]);
@@ -150,24 +149,25 @@ hosts: [{host: live.test, politeness: {factor: 0, min: 100ms, max: 100ms}}]
     let meanwhile = seen.iter().filter(|seen| seen.ask.host == "live.test");
     let meanwhile = meanwhile.filter(|seen| seen.begin > answered && seen.begin < again.begin).count();
     assert!(meanwhile >= 5, "{meanwhile} requests while it rested");
-    assert_eq!(world.web.times("http://slow.test/"), 1);
-    assert_eq!(world.web.times("http://slow.test/next"), 0);
+    assert_eq!(world.web().times("http://slow.test/"), 1);
+    assert_eq!(world.web().times("http://slow.test/next"), 0);
     assert_eq!(world.captures_of("http://slow.test/").len(), 1);
     let why = world.why("http://slow.test/").to_string();
     assert!(why.contains("robots"), "{why}");
     world.check();
 }
 
-/// Another process reads robots.txt anew for whatever URL comes first: what it denied before is harvested at once.
+/// Another process reads robots.txt anew for whatever URL comes first: what it denied before is
+/// harvested at once.
 #[test]
 fn f17_what_robots_denied_is_back_when_the_next_process_reads_that_they_allow_it() {
     let allows = Arc::new(AtomicBool::new(false));
     let now_allows = Arc::clone(&allows);
-    let world = World::new(move |ask| match ask.path.as_str() {
-        "/robots.txt" if allows.load(Ordering::SeqCst) => Reply::not_found(),
-        "/robots.txt" => Reply::text("User-agent: *\nDisallow: /private\n"),
-        "/" => Reply::html("<a href='/private'>p</a>"),
-        _ => Reply::html("a page"),
+    let world = World::new(crate::SKURD, move |ask| match ask.path.as_str() {
+        "/robots.txt" if allows.load(Ordering::SeqCst) => Answer::not_found(),
+        "/robots.txt" => Answer::text("User-agent: *\nDisallow: /private\n"),
+        "/" => Answer::html("<a href='/private'>p</a>"),
+        _ => Answer::html("a page"),
     });
     world.write(
         "c.yaml",
@@ -185,9 +185,9 @@ seeds: [{url: 'http://a.test/', profiles: [p]}]
     // F2: what was harvested a moment ago is harvested now.
     world.good(&["start", "--seed", "http://a.test/"]);
     world.crawl_json(&["c.yaml", "--until-done"]);
-    assert_eq!(world.web.times("http://a.test/"), 2, "F2");
-    assert_eq!(world.web.times("http://a.test/robots.txt"), 2);
-    assert_eq!(world.web.times("http://a.test/private"), 1);
+    assert_eq!(world.web().times("http://a.test/"), 2, "F2");
+    assert_eq!(world.web().times("http://a.test/robots.txt"), 2);
+    assert_eq!(world.web().times("http://a.test/private"), 1);
     assert!(world.json(&["blacklist"]).is_empty());
     world.check();
 }

@@ -1,18 +1,18 @@
 //! Ctrl-C, and what service managers and terminals send: a clean end, and the same command goes on.
 
-use crate::reply::Reply;
-use crate::world::{Run, World};
+use testkit::web::Answer;
+use testkit::world::{Run, World};
 
 const PAGES: usize = 300;
 
 #[test]
 fn i1_f7_ctrl_c_ends_cleanly_and_the_same_command_goes_on() {
-    let world = World::new(|ask| match ask.path[1..].parse::<usize>() {
+    let world = World::new(crate::SKURD, |ask| match ask.path[1..].parse::<usize>() {
         Ok(number) if number < PAGES => {
-            Reply::html(format!("<a href='/{}'>next</a> <a href='/{}'>far</a>", number + 1, number * 2 + 1))
+            Answer::html(format!("<a href='/{}'>next</a> <a href='/{}'>far</a>", number + 1, number * 2 + 1))
         }
-        _ if ask.path == "/robots.txt" => Reply::text(""),
-        _ => Reply::not_found(),
+        _ if ask.path == "/robots.txt" => Answer::text(""),
+        _ => Answer::not_found(),
     });
     world.write(
         "c.yaml",
@@ -31,7 +31,7 @@ seeds: [{url: 'http://a.test/0', profiles: [p]}, {url: 'http://b.test/0', profil
     let args = ["c.yaml", "--until-done"];
     for stops in 1..=3 {
         let run = world.start(&args);
-        world.web.wait_for(stops * 100);
+        world.web().wait_for(stops * 100);
         run.interrupt();
         let told = run.end();
         assert_eq!(told.code, Some(0), "{told:?}");
@@ -40,7 +40,7 @@ seeds: [{url: 'http://a.test/0', profiles: [p]}, {url: 'http://b.test/0', profil
         assert_eq!(world.json(&["queue", "--state", "in-flight"]).len(), 0);
         // Complete files, and what was asked for is archived: nothing was thrown away.
         world.check();
-        let asked = world.web.seen().iter().filter(|seen| seen.ask.path != "/robots.txt").count();
+        let asked = world.web().seen().iter().filter(|seen| seen.ask.path != "/robots.txt").count();
         assert_eq!(world.captures().len(), asked);
         assert!(asked < 2 * PAGES, "it was to be stopped in the middle");
     }
@@ -49,7 +49,7 @@ seeds: [{url: 'http://a.test/0', profiles: [p]}, {url: 'http://b.test/0', profil
     assert_eq!(world.captures().len(), 2 * PAGES);
     for host in ["a", "b"] {
         for number in 0..PAGES {
-            assert_eq!(world.web.times(&format!("http://{host}.test/{number}")), 1, "{host} {number}");
+            assert_eq!(world.web().times(&format!("http://{host}.test/{number}")), 1, "{host} {number}");
         }
     }
     world.check();
@@ -57,10 +57,10 @@ seeds: [{url: 'http://a.test/0', profiles: [p]}, {url: 'http://b.test/0', profil
 
 /// Pages without an end.
 fn endless() -> World {
-    World::new(|ask| match ask.path[1..].parse::<usize>() {
-        Ok(number) => Reply::html(format!("<a href='/{}'>next</a>", number + 1)),
-        _ if ask.path == "/robots.txt" => Reply::text(""),
-        _ => Reply::not_found(),
+    World::new(crate::SKURD, |ask| match ask.path[1..].parse::<usize>() {
+        Ok(number) => Answer::html(format!("<a href='/{}'>next</a>", number + 1)),
+        _ if ask.path == "/robots.txt" => Answer::text(""),
+        _ => Answer::not_found(),
     })
 }
 
@@ -69,7 +69,7 @@ fn i1_f7_every_signal_ends_cleanly() {
     let world = endless();
     for (round, signal) in ["-HUP", "-TERM", "-INT"].into_iter().enumerate() {
         let run = world.start(&["http://a.test/0", "--delay", "0s"]);
-        world.web.wait_for((round + 1) * 20);
+        world.web().wait_for((round + 1) * 20);
         run.signal(signal);
         let told = run.end();
         assert_eq!(told.code, Some(0), "{signal}: {told:?}");
@@ -89,18 +89,19 @@ fn i1_a_signal_that_was_ignored_from_the_start_stays_so() {
     let way = world.way();
     let skurd = format!(
         "trap '' HUP; exec {} crawl http://a.test/0 --delay 0s {}",
-        env!("CARGO_BIN_EXE_skurd"),
+        crate::SKURD,
         way.map(|word| format!("'{word}'")).join(" ")
     );
     let run = Run::of("sh", world.dir.path(), &["-c", &skurd]);
-    world.web.wait_for(20);
+    world.web().wait_for(20);
     run.signal("-HUP");
-    world.web.wait_for(world.web.count() + 50);
+    world.web().wait_for(world.web().count() + 50);
     run.interrupt();
     assert_eq!(run.end().code, Some(0));
 }
 
-/// While the directory is opened, recovered, checked and filled: whichever step the signal meets, the end is clean.
+/// While the directory is opened, recovered, checked and filled: whichever step the signal meets,
+/// the end is clean.
 #[test]
 fn i1_a_signal_during_the_start_ends_cleanly() {
     let world = endless();

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use testkit::world::breathe;
 use tokio::time::Instant;
 
-use crate::served::breathe;
 use crate::wire::send;
 
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -142,8 +142,8 @@ impl Browser {
         !found.as_array().unwrap().is_empty()
     }
 
-    /// Does something with the first such element. It is waited for, and looked for again where a new page takes the place
-    /// of the one it was on.
+    /// Does something with the first such element. It is waited for, and looked for again where a
+    /// new page takes the place of the one it was on.
     fn on(&self, (using, value): (&str, &str), method: &str, what: &str, body: &Value) -> Value {
         let deadline = Instant::now() + PATIENCE;
         let wanted = json!({ "using": using, "value": value });

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
+use testkit::world::Served;
 
 use crate::browser::Browser;
-use crate::served::Served;
 
 fn demo(dir: &Path) -> Served {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_skurd"));
+    let mut command = Command::new(crate::SKURD);
     command.args(["demo", "--json", "--listen", "127.0.0.1:0", "--data"]).arg(dir);
     Served::launch(command, None)
 }
@@ -92,7 +92,7 @@ fn i5_a_visit_to_the_demo() {
 #[test]
 fn i5_a_demo_is_for_this_machine_only() {
     let dir = TempDir::new().unwrap();
-    let told = Command::new(env!("CARGO_BIN_EXE_skurd"))
+    let told = Command::new(crate::SKURD)
         .args(["demo", "--until-done", "--listen", "0.0.0.0:0", "--data"])
         .arg(dir.path().join("demo"))
         .output()

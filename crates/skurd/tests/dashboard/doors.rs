@@ -1,14 +1,14 @@
 //! Who gets in, and which forms are taken.
 
+use testkit::world::{Request, Response};
+
 use crate::browser::Browser;
-use crate::client::Answer;
 use crate::town::Town;
 
 const TOKEN: &str = "a-token-for-this-test";
 
-fn form(town: &Town, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-    let mut request =
-        crate::client::Request::new(town.served.address, "POST", path).header("Accept", "text/html");
+fn form(town: &Town, path: &str, headers: &[(&str, &str)], body: &str) -> Response {
+    let mut request = Request::new(town.served.address, "POST", path).header("Accept", "text/html");
     for (name, value) in headers {
         request = request.header(name, value);
     }
@@ -57,9 +57,7 @@ fn i5_a_form_is_taken_from_pages_of_this_run_only() {
 #[test]
 fn i5_with_a_token_one_logs_in_and_out() {
     let town = Town::with_token(Some(TOKEN));
-    let plain = |path: &str| {
-        crate::client::Request::new(town.served.address, "GET", path).header("Accept", "text/html")
-    };
+    let plain = |path: &str| Request::new(town.served.address, "GET", path).header("Accept", "text/html");
     let answer = plain("/seeds?q=a").send();
     assert_eq!((answer.status, answer.header("location")), (303, Some("/login?back=%2Fseeds%3Fq%3Da")));
     assert_eq!(plain("/assets/skurd.css").send().status, 200);

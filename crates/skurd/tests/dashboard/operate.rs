@@ -41,7 +41,7 @@ fn i5_a_seed_is_disabled_and_enabled_and_what_it_covers_waits() {
     assert_eq!(town.served.json("seeds/a")["active"], false);
     let asked = |town: &Town| {
         town.world
-            .web
+            .web()
             .seen()
             .iter()
             .filter(|seen| seen.ask.host == "a.test" && !seen.ask.path.contains("item"))

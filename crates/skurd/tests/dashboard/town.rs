@@ -1,9 +1,7 @@
 //! A web with something of everything, and a server at work on it that has seeds and a walk.
 
-use crate::reply::Reply;
-use crate::served::Served;
-use crate::web::Ask;
-use crate::world::World;
+use testkit::web::{Answer, Ask};
+use testkit::world::{Served, World};
 
 /// What would run if anything of it were taken for markup.
 pub(crate) const EVIL: &str = "<script>window.hacked=1</script><img src=x onerror=\"window.hacked=2\">";
@@ -23,20 +21,20 @@ walks:
   - {template: 'http://a.test/item/{id}', name: items, profile: daily, min: 1, max: 60, margin: 12}
 ";
 
-/// `a.test` and `b.test` go on for ever, page by page, and know each other; the items of `a.test` end at 40, with gaps; nobody is at
-/// `gone.test`.
-fn site(ask: &Ask) -> Reply {
+/// `a.test` and `b.test` go on for ever, page by page, and know each other; the items of `a.test`
+/// end at 40, with gaps; nobody is at `gone.test`.
+fn site(ask: &Ask) -> Answer {
     let number = ask.path[1..].parse::<usize>();
     let item = ask.path.strip_prefix("/item/").and_then(|id| id.parse::<u64>().ok());
     match (ask.host.as_str(), ask.path.as_str()) {
-        (_, "/robots.txt") => Reply::text("User-agent: *\nDisallow: /secret\n"),
-        ("gone.test", _) => Reply::not_found(),
-        ("a.test", "/") => Reply::html(format!(
+        (_, "/robots.txt") => Answer::text("User-agent: *\nDisallow: /secret\n"),
+        ("gone.test", _) => Answer::not_found(),
+        ("a.test", "/") => Answer::html(format!(
             "<title>{0}</title>{EVIL}<a href='/1'>on</a> <a href='/secret'>secret</a> <a href='{EVIL_URL}'>{0}</a> \
              <a href='http://b.test/'>the other town</a>",
             escaped(EVIL)
         )),
-        (_, "/") => Reply::html(
+        (_, "/") => Answer::html(
             "<a href='/1'>on</a> <a href='http://a.test/'>the \u{202E}first town</a> \
              <a href='https://nowhere.test/never'>never captured</a>",
         ),
@@ -44,11 +42,11 @@ fn site(ask: &Ask) -> Reply {
             let number = number.unwrap_or(0);
             // Few enough that who links to the first page fits on one.
             let back = if number <= 20 { "<a href='/'>back</a>" } else { "" };
-            Reply::html(format!("<a href='/{}'>on</a> {back}", number + 1))
+            Answer::html(format!("<a href='/{}'>on</a> {back}", number + 1))
         }
-        _ if item.is_some_and(|id| id <= 40 && id % 7 != 0) => Reply::html("an item"),
-        (_, path) if path.starts_with("/evil") => Reply::html(format!("<title>{EVIL}</title>{EVIL}")),
-        _ => Reply::not_found(),
+        _ if item.is_some_and(|id| id <= 40 && id % 7 != 0) => Answer::html("an item"),
+        (_, path) if path.starts_with("/evil") => Answer::html(format!("<title>{EVIL}</title>{EVIL}")),
+        _ => Answer::not_found(),
     }
 }
 
@@ -68,7 +66,7 @@ impl Town {
     }
 
     pub(crate) fn with_token(token: Option<&str>) -> Town {
-        let world = World::new(site);
+        let world = World::new(crate::SKURD, site);
         world.write("c.yaml", CONFIG);
         let served = Served::with(&world, &["c.yaml"], token);
         Town { served, world }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::data::World;
 use crate::{dump, load, verify};
+use testkit::world::World;
 
 /// Test data of other projects, where it is at hand.
 fn shared(path: &str) -> Option<PathBuf> {
@@ -42,7 +42,7 @@ fn links_of(html: &Value, page: &Url) -> BTreeSet<String> {
 fn x12_wat_files_of_webindex_come_out_link_by_link() {
     for (file, pages) in [("wat-18.warc", 4), ("wat.warc", 1)] {
         let Some(path) = shared(&format!("webindex/{file}")) else { return };
-        let world = World::empty();
+        let world = World::empty(crate::SKURD);
         let summary = world.json(&["index", "load", path.to_str().unwrap()]).pop().unwrap();
         assert_eq!(
             (&summary["pages"], &summary["broken"], &summary["damaged"]),
@@ -74,7 +74,7 @@ fn x12_wat_files_of_webindex_come_out_link_by_link() {
 #[test]
 fn x12_five_pages_of_webindex_come_out_with_their_anchors() {
     let Some(path) = shared("webindex/5-pages.txt") else { return };
-    let world = World::empty();
+    let world = World::empty(crate::SKURD);
     let pages: Vec<Value> = std::fs::read_to_string(path)
         .unwrap()
         .lines()
@@ -112,14 +112,14 @@ fn x12_archives_of_our_own_and_of_others_are_loaded() {
         "skurd--skurd-test-20240229123456789-00000-host.example.warc",
         "skurd--skurd-test-20240229123456789-00000-host.example.warc.gz",
     ] {
-        let world = World::empty();
+        let world = World::empty(crate::SKURD);
         let summary = world.json(&["index", "load", own(name).to_str().unwrap()]).pop().unwrap();
         assert!(summary["pages"].as_u64().unwrap() > 0, "{summary}");
         verify(&world);
         dumps.insert(dump(&world));
     }
     assert_eq!(dumps.len(), 1, "plain or packed, it is the same");
-    let world = World::empty();
+    let world = World::empty(crate::SKURD);
     let summary =
         world.json(&["index", "load", own("warc-warcio--example.warc.gz").to_str().unwrap()]).pop().unwrap();
     assert_eq!((&summary["pages"], &summary["links"]), (&json!(1), &json!(1)), "the page and its revisit");
@@ -136,7 +136,7 @@ fn x12_archives_of_our_own_and_of_others_are_loaded() {
 
 #[test]
 fn x12_a_cut_archive_is_loaded_up_to_the_cut_and_told() {
-    let world = World::empty();
+    let world = World::empty(crate::SKURD);
     let page = |n: u32| {
         let html = format!("<a href='/{}'>next</a>", n + 1);
         let block = format!(
@@ -153,7 +153,7 @@ fn x12_a_cut_archive_is_loaded_up_to_the_cut_and_told() {
     let whole = first.clone() + &page(3);
     world.write("cut.warc", &whole[..whole.len() - 12]);
     let told = world.skurd(&["index", "load", "cut.warc"]);
-    assert_eq!(told.code, 1, "{told:?}");
+    assert_eq!(told.code, Some(1), "{told:?}");
     assert!(told.err.starts_with(&format!("cut.warc: skipped at byte {}: ", first.len())), "{}", told.err);
     assert!(
         told.err.ends_with("error: 1 place could not be read: what is before and after was loaded\n"),
@@ -163,7 +163,7 @@ fn x12_a_cut_archive_is_loaded_up_to_the_cut_and_told() {
     assert!(told.out.starts_with("loaded 3 pages with 3 links in "), "{}", told.out);
     verify(&world);
     let cut = dump(&world);
-    let other = World::empty();
+    let other = World::empty(crate::SKURD);
     load(&other, "first.warc", &first);
     assert_eq!(cut, dump(&other));
 }

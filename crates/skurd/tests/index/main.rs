@@ -2,17 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
-#[path = "../data/mod.rs"]
-mod data;
-mod fifty;
 mod files;
 mod questions;
 mod resume;
 mod sample;
 mod wrong;
 
-use data::World;
 use serde_json::Value;
+use testkit::world::World;
+
+const SKURD: &str = env!("CARGO_BIN_EXE_skurd");
 
 /// Loads a text as a file; gives the summary.
 fn load(world: &World, file: &str, text: &str) -> Value {

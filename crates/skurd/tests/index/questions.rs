@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::data::World;
-use crate::fifty::fifty_pages;
 use crate::load;
+use testkit::world::{World, fifty_pages};
 
 fn world() -> World {
-    let world = World::empty();
+    let world = World::empty(crate::SKURD);
     load(&world, "pages.jsonl", &fifty_pages());
     world
 }

@@ -1,4 +1,5 @@
-//! X11: a load that is interrupted or killed at any moment goes on where it was, and ends as one that was not.
+//! X11: a load that is interrupted or killed at any moment goes on where it was, and ends as one
+//! that was not.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -8,13 +9,14 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::data::World;
 use crate::{dump, verify};
+use testkit::world::World;
 
 const PAGES: u64 = 20_000;
 const KILLS: u32 = 6;
 
-/// Pages with some links to hubs, some to neighbours, some into the void; a tenth is put twice, a twentieth deleted.
+/// Pages with some links to hubs, some to neighbours, some into the void; a tenth is put twice, a
+/// twentieth deleted.
 fn lines() -> String {
     let mut text = String::new();
     let mut random: u64 = 7;
@@ -64,7 +66,7 @@ fn wait(never: &Receiver<()>, patience: Duration) {
 
 #[test]
 fn x11_a_killed_load_goes_on_and_counts_nothing_twice() {
-    let (undisturbed, world) = (World::empty(), World::empty());
+    let (undisturbed, world) = (World::empty(crate::SKURD), World::empty(crate::SKURD));
     let text = lines();
     let half = text.len() / 2 + text[text.len() / 2..].find('\n').unwrap() + 1;
     for at in [&undisturbed, &world] {
@@ -109,7 +111,7 @@ fn x11_a_killed_load_goes_on_and_counts_nothing_twice() {
 
 #[test]
 fn x11_a_file_that_changed_is_read_from_its_beginning_and_standard_input_too() {
-    let world = World::empty();
+    let world = World::empty(crate::SKURD);
     let put = |n: u32| format!("{{\"op\":\"put\",\"url\":\"http://a.no/{n}\",\"links\":[]}}\n");
     world.write("a.jsonl", &put(1));
     world.good(&["index", "load", "a.jsonl"]);

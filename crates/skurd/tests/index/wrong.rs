@@ -4,12 +4,12 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::data::World;
 use crate::{dump, load, verify};
+use testkit::world::World;
 
 #[test]
 fn x12_broken_lines_are_told_with_their_number_and_left_out() {
-    let world = World::empty();
+    let world = World::empty(crate::SKURD);
     let text = concat!(
         r#"{"op":"put","url":"http://a.no/","links":[{"url":"http://b.no/","anchor":"b"}]}"#,
         "\n{\"op\":\"put\",\"url\":\"http://half.no/\",\"links\":[{\"url\":\"http://b.no/\"},{\"anchor\":\"x\"}]}\n",
@@ -21,7 +21,7 @@ fn x12_broken_lines_are_told_with_their_number_and_left_out() {
     );
     world.write("pages.jsonl", text);
     let told = world.skurd(&["index", "load", "pages.jsonl"]);
-    assert_eq!(told.code, 0, "{told:?}");
+    assert_eq!(told.code, Some(0), "{told:?}");
     let expected = "pages.jsonl:2: skipped: missing field `url` at column 82\n\
         pages.jsonl:3: skipped: the URL `ftp://b.no/` of the page: not http or https\n\
         pages.jsonl:4: skipped: expected ident at column 2\n";
@@ -36,7 +36,7 @@ fn x12_broken_lines_are_told_with_their_number_and_left_out() {
 
 #[test]
 fn i7_a_load_of_nothing_fails() {
-    let world = World::empty();
+    let world = World::empty(crate::SKURD);
     world.write("empty.jsonl", "");
     world.write("broken.jsonl", "nonsense\n{}\n");
     world.write("good.jsonl", r#"{"op":"put","url":"http://a.no/","links":[]}"#);
@@ -48,14 +48,14 @@ fn i7_a_load_of_nothing_fails() {
         (&["good.jsonl"], 0, ""),
     ] {
         let told = world.skurd(&[&["index", "load"], files].concat());
-        assert_eq!(told.code, code, "{files:?}: {told:?}");
+        assert_eq!(told.code, Some(code), "{files:?}: {told:?}");
         assert!(told.err.contains(words), "{files:?}: {told:?}");
     }
 }
 
 #[test]
 fn x12_what_is_unknown_is_told_with_a_hint() {
-    let world = World::empty();
+    let world = World::empty(crate::SKURD);
     world.write("pages.txt", "<html>\x1b[2J");
     let table: [(&[&str], i32, &str); 13] = [
         (&["index", "top"], 1, "cannot open ./skurd-data: No such file or directory"),
@@ -86,7 +86,7 @@ fn x12_what_is_unknown_is_told_with_a_hint() {
     ];
     for (at, (args, code, expected)) in table.into_iter().enumerate() {
         let told = world.skurd(args);
-        assert!(told.code == code && told.err.contains(expected), "{args:?}: {told:?}");
+        assert!(told.code == Some(code) && told.err.contains(expected), "{args:?}: {told:?}");
         assert!(told.out.is_empty() && told.err.starts_with("error: "), "{args:?}: {told:?}");
         if at == 4 {
             load(&world, "pages.jsonl", r#"{"op":"put","url":"http://a.no/","links":[]}"#);
@@ -96,9 +96,9 @@ fn x12_what_is_unknown_is_told_with_a_hint() {
 
 #[test]
 fn x12_a_damaged_row_is_found_and_repaired() {
-    let world = World::empty();
+    let world = World::empty(crate::SKURD);
     load(&world, "pages.jsonl", include_str!("data/sample.jsonl"));
-    world.work(crate::data::now(), async |frontier, _| {
+    world.work(testkit::world::now(), async |frontier, _| {
         let store = frontier.store();
         let tx = store.begin().await.unwrap();
         let number = index::schema::INDEXES.get(&tx, ("web",)).await.unwrap().unwrap().number;
@@ -108,7 +108,7 @@ fn x12_a_damaged_row_is_found_and_repaired() {
         store.commit(&tx).await.unwrap();
     });
     let told = world.skurd(&["index", "verify"]);
-    assert!(told.code == 1 && told.out.contains("wrong: index counts com.c"), "{told:?}");
+    assert!(told.code == Some(1) && told.out.contains("wrong: index counts com.c"), "{told:?}");
     assert!(told.out.contains("missing: index domains com.d"), "{told:?}");
     assert_eq!(told.err, "error: 2 rows of the index not as the pages say\nhint: --repair makes it so\n");
     assert_eq!(world.json(&["index", "verify", "--repair"]).last().unwrap()["repaired"], 2);
@@ -118,7 +118,7 @@ fn x12_a_damaged_row_is_found_and_repaired() {
 
 #[test]
 fn i2_a_reader_that_stops_early_is_no_failure() {
-    let world = World::empty();
+    let world = World::empty(crate::SKURD);
     load(&world, "pages.jsonl", include_str!("data/sample.jsonl"));
     for command in ["dump", "top --json", "stats"] {
         let script = format!("set -o pipefail; '{}' index {command} | true", env!("CARGO_BIN_EXE_skurd"));
@@ -130,7 +130,7 @@ fn i2_a_reader_that_stops_early_is_no_failure() {
 
 #[test]
 fn i1_every_command_has_examples() {
-    let world = World::empty();
+    let world = World::empty(crate::SKURD);
     for command in ["load", "top", "domain", "page", "missing", "dump", "verify", "stats"] {
         let help = world.good(&["index", command, "--help"]);
         assert!(help.contains(&format!("Examples:\n  skurd index {command}")), "{help}");

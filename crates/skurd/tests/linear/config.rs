@@ -1,10 +1,10 @@
 //! Walks of a config file.
 
 use serde_json::{Value, json};
+use testkit::web::Answer;
+use testkit::world::World;
 
-use crate::reply::Reply;
 use crate::walker::{Walker, number};
-use crate::world::World;
 
 const CONFIG: &str = "
 settings: {politeness: {factor: 0, min: 0s, max: 0s, parallel: 1}}
@@ -20,14 +20,14 @@ walks:
 ";
 
 fn world() -> World {
-    World::new(|ask| match (ask.host.as_str(), ask.path.as_str()) {
-        (_, "/robots.txt") => Reply::not_found(),
-        ("links.test", "/") => Reply::html("a page without links"),
+    World::new(crate::SKURD, |ask| match (ask.host.as_str(), ask.path.as_str()) {
+        (_, "/robots.txt") => Answer::not_found(),
+        ("links.test", "/") => Answer::html("a page without links"),
         ("links.test", path) if path.starts_with("/n/") => match number(path) {
-            id @ 1..=4 => Reply::html(format!("<a href='/linked/{id}'>more</a>")),
-            _ => Reply::not_found(),
+            id @ 1..=4 => Answer::html(format!("<a href='/linked/{id}'>more</a>")),
+            _ => Answer::not_found(),
         },
-        (_, path) => Reply::html(path),
+        (_, path) => Answer::html(path),
     })
 }
 
@@ -53,7 +53,7 @@ fn l8_walks_of_a_config_are_walked_beside_its_seeds() {
     );
     for id in 1..=4 {
         assert_eq!(
-            world.web.times(&format!("http://links.test/linked/{id}")),
+            world.web().times(&format!("http://links.test/linked/{id}")),
             1,
             "links of content are followed"
         );
@@ -63,7 +63,7 @@ fn l8_walks_of_a_config_are_walked_beside_its_seeds() {
     assert_eq!(world.captures().iter().find(|capture| capture["collection"] != "c"), None);
     world.check();
 
-    let before = world.web.count();
+    let before = world.web().count();
     world.crawl_json(&["c.yaml", "--until-done"]);
     assert_eq!(world.asked().len(), before - robots(&world), "what has ended stays so");
     world.write("c.yaml", &CONFIG.replace("max: 3}", "max: 5}"));
@@ -74,7 +74,7 @@ fn l8_walks_of_a_config_are_walked_beside_its_seeds() {
 }
 
 fn robots(world: &World) -> usize {
-    world.web.seen().iter().filter(|seen| seen.ask.path == "/robots.txt").count()
+    world.web().seen().iter().filter(|seen| seen.ask.path == "/robots.txt").count()
 }
 
 #[test]

@@ -1,19 +1,19 @@
 //! What an answer means (L3), and what robots have to say.
 
 use serde_json::json;
+use testkit::web::Answer;
+use testkit::world::World;
 
-use crate::reply::Reply;
 use crate::walker::{Walker, number};
-use crate::world::World;
 
 #[test]
 fn l3_soft_404s_are_told_by_their_bodies() {
-    let world = World::new(|ask| match ask.path.as_str() {
-        "/robots.txt" => Reply::not_found(),
+    let world = World::new(crate::SKURD, |ask| match ask.path.as_str() {
+        "/robots.txt" => Answer::not_found(),
         path => match number(path) {
-            2 | 5 => Reply::html("<p>Sorry, <b>no such</b> notice.</p>"),
-            6 => Reply::html("<p>Under construction</p>"),
-            id => Reply::html(format!("<article>notice {id}</article>")),
+            2 | 5 => Answer::html("<p>Sorry, <b>no such</b> notice.</p>"),
+            6 => Answer::html("<p>Under construction</p>"),
+            id => Answer::html(format!("<article>notice {id}</article>")),
         },
     });
     let bounds = ["http://a.test/n/{id}", "--min", "1", "--max", "6"];
@@ -33,13 +33,13 @@ fn l3_soft_404s_are_told_by_their_bodies() {
 
 #[test]
 fn l3_redirects_are_told_by_their_targets() {
-    let world = World::new(|ask| match ask.path.as_str() {
-        "/robots.txt" => Reply::not_found(),
-        path => match number(path) {
-            2 => Reply::redirect("/archive/2"),
-            3 => Reply::redirect("http://a.test/search?q=3"),
-            4 => Reply::of(301, &[("Location", "/archive/4")], "moved"),
-            id => Reply::html(format!("notice {id}")),
+    let world = World::new(crate::SKURD, |ask| match ask.path.as_str() {
+        "/robots.txt" => Answer::not_found(),
+        _ => match number(&ask.target()) {
+            2 => Answer::redirect("/archive/2"),
+            3 => Answer::redirect("http://a.test/search?q=3"),
+            4 => Answer::of(301, &[("Location", "/archive/4")], "moved"),
+            id => Answer::html(format!("notice {id}")),
         },
     });
     let bounds = ["http://a.test/n/{id}", "--min", "1", "--max", "5"];
@@ -60,12 +60,12 @@ fn l3_redirects_are_told_by_their_targets() {
 #[test]
 fn l3_statuses_exist_are_absent_or_failed() {
     let statuses = [200, 404, 410, 403, 429, 500, 503, 204, 200];
-    let world = World::new(move |ask| match ask.path.as_str() {
-        "/robots.txt" => Reply::not_found(),
+    let world = World::new(crate::SKURD, move |ask| match ask.path.as_str() {
+        "/robots.txt" => Answer::not_found(),
         path => match number(path) {
-            9 => Reply::html(""),
+            9 => Answer::html(""),
             id => {
-                Reply::of(statuses[usize::try_from(id).unwrap() - 1], &[("Content-Type", "text/html")], "x")
+                Answer::of(statuses[usize::try_from(id).unwrap() - 1], &[("Content-Type", "text/html")], "x")
             }
         },
     });
@@ -86,10 +86,10 @@ fn l3_statuses_exist_are_absent_or_failed() {
 
 #[test]
 fn l3_no_answer_is_a_failure() {
-    let world = World::new(|ask| match ask.path.as_str() {
-        "/robots.txt" => Reply::not_found(),
-        "/n/2" => Reply::raw("not HTTP at all"),
-        path => Reply::html(path),
+    let world = World::new(crate::SKURD, |ask| match ask.path.as_str() {
+        "/robots.txt" => Answer::not_found(),
+        "/n/2" => Answer::raw("not HTTP at all"),
+        path => Answer::html(path),
     });
     let walked = world.walk(&["http://a.test/n/{id}", "--min", "1", "--max", "3"]);
     assert_eq!(
@@ -103,9 +103,9 @@ fn l3_no_answer_is_a_failure() {
 
 #[test]
 fn l3_ids_that_robots_deny_are_not_asked_for() {
-    let world = World::new(|ask| match ask.path.as_str() {
-        "/robots.txt" => Reply::text("User-agent: *\nDisallow: /n/2\nDisallow: /n/4\n"),
-        path => Reply::html(path),
+    let world = World::new(crate::SKURD, |ask| match ask.path.as_str() {
+        "/robots.txt" => Answer::text("User-agent: *\nDisallow: /n/2\nDisallow: /n/4\n"),
+        path => Answer::html(path),
     });
     let walked = world.walk(&["http://a.test/n/{id}", "--min", "1", "--max", "5"]);
     assert_eq!(walked.only()["holes"], json!([[2, 2], [4, 4]]));

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
+use testkit::world::World;
 
 use crate::walker::{Walked, Walker, ids, page};
-use crate::world::World;
 
 const IDS: u64 = 1500;
 const KILLS: usize = 4;
@@ -26,14 +26,14 @@ fn world() -> (World, Arc<AtomicBool>) {
     let is_late = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&is_late);
     let exists = move |id| if flag.load(Ordering::Relaxed) { late(id) } else { early(id) };
-    (World::new(move |ask| page(ask, &exists)), is_late)
+    (World::new(crate::SKURD, move |ask| page(ask, &exists)), is_late)
 }
 
 /// Runs, kills it after some more requests, again and again, and lets the last run come to its end.
 fn killed(world: &World, args: &[&str], requests: usize) -> Walked {
     for kill in 1..=KILLS {
         let run = world.start_linear(args);
-        world.web.wait_for(world.web.count() + requests * kill / KILLS);
+        world.web().wait_for(world.web().count() + requests * kill / KILLS);
         run.kill();
     }
     Walked::of(&world.linear(&[args, &["--json"]].concat()))
@@ -116,7 +116,7 @@ fn l11_a_stopped_walk_is_split_and_each_strategy_takes_its_part() {
     let (world, is_late) = world();
     let slow = ["http://a.test/{id}", "--min", "1", "--max", "60", "--delay", "10ms"];
     let run = world.start_linear(&[&slow[..], &["--json"]].concat());
-    world.web.wait_for(20);
+    world.web().wait_for(20);
     run.interrupt();
     let stopped = Walked::of(&run.end());
     let walk = stopped.only();

@@ -1,4 +1,5 @@
-//! Walks with the real binary against a small web on loopback: which ids are asked for, in which order, and what is known of them after.
+//! Walks with the real binary against a small web on loopback: which ids are asked for, in which
+//! order, and what is known of them after.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
@@ -14,12 +15,4 @@ mod walker;
 mod ways;
 mod wrong;
 
-#[path = "../crawl/reply.rs"]
-#[allow(dead_code, reason = "shared with other tests")]
-mod reply;
-#[path = "../crawl/web.rs"]
-#[allow(dead_code, reason = "shared with other tests")]
-mod web;
-#[path = "../crawl/world.rs"]
-#[allow(dead_code, reason = "shared with other tests")]
-mod world;
+const SKURD: &str = env!("CARGO_BIN_EXE_skurd");

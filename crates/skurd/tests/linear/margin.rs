@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::json;
+use testkit::web::Answer;
+use testkit::world::World;
 
-use crate::reply::Reply;
 use crate::walker::{Walker, existing, number};
-use crate::world::World;
 
 /// `o o o x o o o x x o x o o x x x x x`, from 1 on.
 const WORKED: &str = "oooxoooxxoxooxxxxx";
@@ -47,15 +47,15 @@ fn l2_l4_the_other_way_it_stops_elsewhere_and_a_bound_is_hard() {
 
 /// 503 at first, there the second or third time.
 fn flaky(late: BTreeMap<u64, usize>) -> World {
-    World::new(move |ask| {
+    World::new(crate::SKURD, move |ask| {
         if ask.path == "/robots.txt" {
-            return Reply::not_found();
+            return Answer::not_found();
         }
         let id = number(&ask.path);
         match late.get(&id).copied().unwrap_or(if id <= 20 { 0 } else { usize::MAX }) {
-            after if ask.nth < after && id <= 20 => Reply::of(503, &[], "busy"),
-            after if ask.nth < after => Reply::not_found(),
-            _ => Reply::html("here"),
+            after if ask.nth < after && id <= 20 => Answer::of(503, &[], "busy"),
+            after if ask.nth < after => Answer::not_found(),
+            _ => Answer::html("here"),
         }
     })
 }
@@ -99,7 +99,7 @@ fn l5_flaky_ids_are_tried_again_after_their_cool_down() {
         assert_eq!(attempts(7), words(&["failed", "failed", "exists"]));
         assert_eq!(attempts(15), words(&["failed", "failed", "failed"]));
         assert_eq!(attempts(1), words(&["exists"]));
-        let seen: Vec<_> = world.web.seen().into_iter().filter(|seen| seen.ask.path == "/7").collect();
+        let seen: Vec<_> = world.web().seen().into_iter().filter(|seen| seen.ask.path == "/7").collect();
         for pair in seen.windows(2) {
             assert!(pair[1].begin - pair[0].begin >= Duration::from_millis(300));
         }

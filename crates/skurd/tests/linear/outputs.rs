@@ -8,10 +8,10 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
+use testkit::web::Answer;
+use testkit::world::{World, json_lines};
 
-use crate::reply::Reply;
 use crate::walker::{Walker, existing, number};
-use crate::world::{World, json_lines};
 
 fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
@@ -26,21 +26,21 @@ fn lines(world: &World, file: &str) -> Vec<Value> {
 
 #[test]
 fn l13_each_id_that_exists_has_its_file_and_its_line() {
-    let world = World::new(|ask| match ask.path.as_str() {
-        "/robots.txt" => Reply::not_found(),
+    let world = World::new(crate::SKURD, |ask| match ask.path.as_str() {
+        "/robots.txt" => Answer::not_found(),
         path => match number(path) {
-            1 => Reply::html("<p>one</p>"),
-            2 => Reply::not_found(),
+            1 => Answer::html("<p>one</p>"),
+            2 => Answer::not_found(),
             3 => {
                 let mut packed = GzEncoder::new(Vec::new(), Compression::default());
                 packed.write_all(b"{\"three\": 3}").unwrap();
                 let headers = [("Content-Type", "application/json"), ("Content-Encoding", "gzip")];
-                Reply::of(200, &headers, packed.finish().unwrap())
+                Answer::of(200, &headers, packed.finish().unwrap())
             }
-            4 => Reply::raw(
+            4 => Answer::raw(
                 "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nfo\r\n2\r\nur\r\n0\r\n\r\n",
             ),
-            _ => Reply::of(200, &[], "whatever"),
+            _ => Answer::of(200, &[], "whatever"),
         },
     });
     let args =
@@ -84,7 +84,7 @@ fn l13_outputs_are_whole_after_kills() {
     let path = world.dir.path().join("ids.jsonl");
     for kill in 0..4 {
         let run = world.start_linear(&[&args[..], &["--delay", "0"]].concat());
-        world.web.wait_for(world.web.count() + 60 + 30 * kill);
+        world.web().wait_for(world.web().count() + 60 + 30 * kill);
         run.kill();
         // As if it had been killed a little earlier, or while it wrote.
         let mut text = fs::read(&path).unwrap_or_default();
@@ -143,7 +143,7 @@ fn l13_a_file_of_somebody_else_is_left_alone() {
         told.err
     );
     assert_eq!(fs::read_to_string(world.dir.path().join("mine.txt")).unwrap(), "my notes\nmore of them");
-    assert_eq!(world.web.count(), 0);
+    assert_eq!(world.web().count(), 0);
     let none =
         world.linear(&["http://a.test/{id}", "--min", "1", "--max", "3", "--files", "x", "--warc", "none"]);
     assert_eq!(

@@ -2,20 +2,21 @@
 
 use std::time::Duration;
 
-use crate::reply::Reply;
+use testkit::web::Answer;
+use testkit::world::World;
+
 use crate::walker::Walker;
-use crate::world::World;
 
 #[test]
 fn l8_a_walk_and_a_crawl_share_their_host_politely() {
     const PAGES: usize = 30;
-    let world = World::new(|ask| match ask.path.as_str() {
-        "/robots.txt" => Reply::not_found(),
+    let world = World::new(crate::SKURD, |ask| match ask.path.as_str() {
+        "/robots.txt" => Answer::not_found(),
         "/" => {
             let links: String = (0..PAGES).map(|page| format!("<a href='/page/{page}'>{page}</a>")).collect();
-            Reply::html(links)
+            Answer::html(links)
         }
-        path => Reply::html(path),
+        path => Answer::html(path),
     });
     world.write(
         "c.yaml",
@@ -37,7 +38,7 @@ walks: [{template: 'http://a.test/id/{id}', profile: p, min: 1, max: 30}]
         kinds.iter().rposition(|walk| *walk).unwrap().min(kinds.iter().rposition(|walk| !*walk).unwrap());
     let changes = kinds[..both].windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert!(changes * 10 >= both * 8, "{kinds:?}");
-    let seen = world.web.seen();
+    let seen = world.web().seen();
     for pair in seen.windows(2) {
         let pause = pair[1].begin - pair[0].end.unwrap();
         assert!(pause >= Duration::from_millis(20), "{} {}: {pause:?}", pair[0].ask.path, pair[1].ask.path);

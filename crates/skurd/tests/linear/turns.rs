@@ -46,7 +46,7 @@ fn l8_turns_go_in_the_order_of_the_command_and_skip_who_has_ended() {
 fn l8_a_walk_of_an_earlier_command_stands_still() {
     let world = existing(|_| true);
     let run = world.start_linear(&["http://a.test/{id}", "--min", "1", "--max", "5000", "--delay", "20ms"]);
-    world.web.wait_for(5);
+    world.web().wait_for(5);
     run.interrupt();
     assert_eq!(run.end().code, Some(0));
     let before = world.asked().len();

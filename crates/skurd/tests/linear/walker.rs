@@ -3,10 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-
-use crate::reply::Reply;
-use crate::web::Ask;
-use crate::world::{Run, Told, World, json_lines};
+use testkit::web::{Answer, Ask};
+use testkit::world::{Run, Told, World, json_lines};
 
 /// What a run told in JSON.
 pub(crate) struct Walked {
@@ -61,7 +59,7 @@ impl Walker for World {
     fn start_linear(&self, args: &[&str]) -> Run {
         let way = self.way();
         let way: Vec<&str> = way.iter().map(String::as_str).collect();
-        Run::start(self.dir.path(), &[&["linear"], args, &way[..]].concat())
+        self.run(&[&["linear"], args, &way[..]].concat())
     }
 
     fn linear(&self, args: &[&str]) -> Told {
@@ -73,7 +71,8 @@ impl Walker for World {
     }
 
     fn asked(&self) -> Vec<String> {
-        let asked = self.web.seen().into_iter().map(|seen| format!("{}{}", seen.ask.host, seen.ask.path));
+        let asked =
+            self.web().seen().into_iter().map(|seen| format!("{}{}", seen.ask.host, seen.ask.target()));
         asked.filter(|url| !url.ends_with("/robots.txt")).collect()
     }
 
@@ -105,15 +104,15 @@ pub(crate) fn ids(ranges: &Value) -> BTreeSet<u64> {
 
 /// A web where these ids exist under every path, and robots.txt does not.
 pub(crate) fn existing(exists: impl Fn(u64) -> bool + Send + Sync + 'static) -> World {
-    World::new(move |ask: &Ask| page(ask, &exists))
+    World::new(crate::SKURD, move |ask: &Ask| page(ask, &exists))
 }
 
-pub(crate) fn page(ask: &Ask, exists: impl Fn(u64) -> bool) -> Reply {
+pub(crate) fn page(ask: &Ask, exists: impl Fn(u64) -> bool) -> Answer {
     if ask.path == "/robots.txt" {
-        return Reply::not_found();
+        return Answer::not_found();
     }
     match exists(number(&ask.path)) {
-        true => Reply::html(format!("<h1>{}{}</h1>", ask.host, ask.path)),
-        false => Reply::not_found(),
+        true => Answer::html(format!("<h1>{}{}</h1>", ask.host, ask.path)),
+        false => Answer::not_found(),
     }
 }

@@ -3,10 +3,8 @@
 use std::io::Write;
 
 use serde_json::Value;
-
-use crate::reply::Reply;
-use crate::served::Served;
-use crate::world::World;
+use testkit::web::Answer;
+use testkit::world::{Served, World};
 
 const CONFIG: &str = "
 settings: {politeness: {factor: 0, min: 0s, max: 0s}}
@@ -25,14 +23,14 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn site() -> World {
-    let world = World::new(|ask| {
+    let world = World::new(crate::SKURD, |ask| {
         match ask.path.as_str() {
-        "/robots.txt" => Reply::text(""),
-        "/" => Reply::html(PAGE),
-        "/i" => Reply::of(200, &[("Content-Type", "image/png")], b"\x89PNG<script>"),
-        "/chunked" => Reply::raw(&b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"[..]),
-        "/zipped" => Reply::of(200, &[("Content-Type", "application/json"), ("Content-Encoding", "gzip")], gzip(b"{\"a\": 1}")),
-        _ => Reply::not_found(),
+        "/robots.txt" => Answer::text(""),
+        "/" => Answer::html(PAGE),
+        "/i" => Answer::of(200, &[("Content-Type", "image/png")], b"\x89PNG<script>"),
+        "/chunked" => Answer::raw(&b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"[..]),
+        "/zipped" => Answer::of(200, &[("Content-Type", "application/json"), ("Content-Encoding", "gzip")], gzip(b"{\"a\": 1}")),
+        _ => Answer::not_found(),
     }
     });
     world.write("c.yaml", CONFIG);

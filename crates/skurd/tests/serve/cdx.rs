@@ -1,10 +1,10 @@
 //! The index of the archive for replay, through a server and without one (A8, I4).
 
 use serde_json::json;
+use testkit::web::Answer;
+use testkit::world::{Served, World};
 
-use crate::reply::Reply;
-use crate::served::{Served, told};
-use crate::world::World;
+use crate::site::told;
 
 const CONFIG: &str = "
 settings: {politeness: {factor: 0, min: 0s, max: 0s}}
@@ -21,11 +21,11 @@ seeds:
 const PAGES: usize = 240;
 
 fn world() -> World {
-    let world = World::new(|ask| match (ask.path.as_str(), ask.path[1..].parse::<usize>()) {
-        ("/robots.txt", _) => Reply::text(""),
-        ("/", _) => Reply::html((1..PAGES).map(|n| format!("<a href='/{n}'>x</a>")).collect::<String>()),
-        (_, Ok(number)) if number < PAGES => Reply::html(format!("page {number}")),
-        _ => Reply::not_found(),
+    let world = World::new(crate::SKURD, |ask| match (ask.path.as_str(), ask.path[1..].parse::<usize>()) {
+        ("/robots.txt", _) => Answer::text(""),
+        ("/", _) => Answer::html((1..PAGES).map(|n| format!("<a href='/{n}'>x</a>")).collect::<String>()),
+        (_, Ok(number)) if number < PAGES => Answer::html(format!("page {number}")),
+        _ => Answer::not_found(),
     });
     world.write("c.yaml", CONFIG);
     world

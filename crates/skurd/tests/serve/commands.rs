@@ -1,8 +1,9 @@
 //! Commands on a data directory that a server has talk to the server (I1, I4).
 
 use serde_json::json;
+use testkit::world::Served;
 
-use crate::served::{Served, world};
+use crate::site::world;
 
 const TOKEN: &str = "a-token-for-the-test-0123";
 
@@ -29,8 +30,8 @@ fn i4_commands_go_through_the_server_that_has_the_directory() {
         said(&["start", "--seed", "http://c.test/"]),
         "run 2: started seed http://c.test/: 1 seed, 1 queued\n"
     );
-    world.web.wait_for(1);
-    served.until("it is harvested", |_| world.web.times("http://c.test/") == 1);
+    world.web().wait_for(1);
+    served.until("it is harvested", |_| world.web().times("http://c.test/") == 1);
     assert_eq!(said(&["seed", "disable", "http://c.test/"]), "seed http://c.test/ is switched off\n");
     assert_eq!(served.json("seeds/http%3A%2F%2Fc.test%2F")["active"], json!(false));
     assert!(said(&["seed", "show", "http://c.test/"]).contains("active: no"));
@@ -65,7 +66,7 @@ fn i4_commands_go_through_the_server_that_has_the_directory() {
 fn i1_a_directory_that_a_harvest_has_is_told_so() {
     let world = world(100_000);
     let run = world.start(&["c.yaml"]);
-    world.web.wait_for(5);
+    world.web().wait_for(5);
     // Left behind by a server that is gone.
     world.write("skurd-data/serve.json", "{\"address\": \"127.0.0.1:1\", \"pid\": 1, \"key\": \"k\"}");
     let told = world.skurd(&["queue"]);

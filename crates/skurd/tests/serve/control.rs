@@ -1,8 +1,9 @@
 //! Starting, pausing, resuming, moving, blacklisting (I4).
 
 use serde_json::{Value, json};
+use testkit::world::Served;
 
-use crate::served::{CONFIG, Served, world};
+use crate::site::{CONFIG, world};
 
 fn harvests(served: &Served) -> u64 {
     served.json("status")["figures"]["harvests"].as_u64().unwrap()
@@ -32,8 +33,8 @@ fn resume(served: &Served, what: &Value) {
     assert_eq!(served.post("resume", what).json()["changed"], json!(false));
 }
 
-fn count(world: &crate::world::World, host: &str) -> usize {
-    world.web.seen().iter().filter(|seen| seen.ask.host == host && seen.ask.path != "/robots.txt").count()
+fn count(world: &testkit::world::World, host: &str) -> usize {
+    world.web().seen().iter().filter(|seen| seen.ask.host == host && seen.ask.path != "/robots.txt").count()
 }
 
 /// A host that nobody knows is probably misspelt; one that is known in any way can be paused.
@@ -72,7 +73,7 @@ fn i7_only_a_host_that_is_known_is_paused() {
 fn i4_a_paused_host_is_left_alone_and_the_others_are_not() {
     let world = world(100_000);
     let served = Served::start(&world);
-    world.web.wait_for(20);
+    world.web().wait_for(20);
     let host = json!({ "what": "host", "name": "a.test" });
     pause(&served, &host);
     let (at, others) = (count(&world, "a.test"), count(&world, "b.test"));
@@ -91,7 +92,7 @@ fn i4_a_paused_host_is_left_alone_and_the_others_are_not() {
 fn i4_a_paused_collection_is_left_alone_and_the_others_are_not() {
     let world = world(100_000);
     let served = Served::start(&world);
-    world.web.wait_for(30);
+    world.web().wait_for(30);
     let law = json!({ "what": "collection", "name": "law" });
     pause(&served, &law);
     let captures = |served: &Served, name: &str| {
@@ -108,20 +109,20 @@ fn i4_a_paused_collection_is_left_alone_and_the_others_are_not() {
 fn i4_a_pause_of_everything_outlasts_the_process() {
     let world = world(100_000);
     let served = Served::start(&world);
-    world.web.wait_for(20);
+    world.web().wait_for(20);
     let everything = json!({ "what": "everything" });
     pause(&served, &everything);
     assert_eq!(served.json("status")["state"], "paused");
-    let at = world.web.count();
+    let at = world.web().count();
     assert!(served.stop().success());
     let served = Served::start(&world);
     let ticks = |served: &Served| served.json("history?step=second").as_array().unwrap().len();
     served.until("some seconds have passed", |served| ticks(served) >= 4);
-    assert_eq!((world.web.count(), harvests(&served)), (at, 0));
+    assert_eq!((world.web().count(), harvests(&served)), (at, 0));
     let paused = served.json("pauses");
     assert_eq!(paused[0]["target"], everything);
     resume(&served, &everything);
-    world.web.wait_for(at + 10);
+    world.web().wait_for(at + 10);
 }
 
 #[test]
@@ -138,12 +139,12 @@ fn i4_starting_moving_and_blacklisting() {
     let answer = served.post("start", &json!({ "seed": "c" }));
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert_eq!(answer.json(), json!([{ "run": 2, "started": "seed c", "seeds": 1, "changed": 1 }]));
-    served.until("it is harvested", |_| world.web.times("http://c.test/") == 1);
+    served.until("it is harvested", |_| world.web().times("http://c.test/") == 1);
 
     let moved =
         served.post("queue/move", &json!({ "url": "http://b.test/1", "to": "now", "collection": "law" }));
     assert_eq!((moved.status, &moved.json()["collections"]), (200, &json!(["law"])), "{}", moved.text());
-    served.until("it is harvested again", |_| world.web.times("http://b.test/1") == 3);
+    served.until("it is harvested again", |_| world.web().times("http://b.test/1") == 3);
 
     let body = json!({ "url": "http://b.test/2", "reason": "a test", "for": "7d" });
     let added = served.post("blacklist", &body);

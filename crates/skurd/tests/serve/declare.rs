@@ -1,9 +1,10 @@
-//! Configs and lists of seeds through the server that has the directory: they do and say the same as without it (I1, I4).
+//! Configs and lists of seeds through the server that has the directory: they do and say the same
+//! as without it (I1, I4).
 
 use serde_json::{Value, json};
+use testkit::world::{Served, World, json_lines};
 
-use crate::served::{CONFIG, Served, told, world};
-use crate::world::{World, json_lines};
+use crate::site::{CONFIG, told, world};
 
 const LARGE: usize = 16 << 20;
 
@@ -15,7 +16,7 @@ fn both() -> (World, Served, World) {
     (with, served, without)
 }
 
-fn post(served: &Served, query: &str, body: &[u8]) -> crate::client::Answer {
+fn post(served: &Served, query: &str, body: &[u8]) -> testkit::world::Response {
     served.request("POST", &format!("/api/v1/config{query}")).body("application/yaml", body).send()
 }
 

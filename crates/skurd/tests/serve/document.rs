@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use testkit::world::Served;
 
-use crate::served::{CONFIG, Served, world};
+use crate::site::{CONFIG, world};
 
 fn operations(document: &Value) -> Vec<(String, String, Value)> {
     let mut found = Vec::new();
@@ -87,14 +88,15 @@ fn i4_every_route_of_the_document_is_there_and_no_other_method() {
         let path = path.replace("{name}", "x").replace("{id}", "x");
         for method in ["GET", "PUT", "POST", "DELETE", "PATCH"] {
             // Not sent to the end: a stream has none.
-            let (status, _, _) = served.request(method, &path).open();
+            let status = served.request(method, &path).open().unwrap().0.status;
             assert_eq!(status != 405, methods.contains(method), "{method} {path}: {status}");
             assert!(status < 500, "{method} {path}: {status}");
         }
     }
 }
 
-/// The document of OpenAPI itself is not at hand: its schemas are JSON Schemas, and every one of them must be one.
+/// The document of OpenAPI itself is not at hand: its schemas are JSON Schemas, and every one of
+/// them must be one.
 #[test]
 fn i4_the_schemas_are_json_schemas_and_answers_keep_them() {
     let world = world(3);

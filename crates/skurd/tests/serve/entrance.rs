@@ -1,9 +1,9 @@
 //! Who may ask: tokens, names, origins (I4).
 
 use serde_json::json;
+use testkit::world::{Request, Served};
 
-use crate::client::Request;
-use crate::served::{Served, world};
+use crate::site::world;
 
 const TOKEN: &str = "a-token-for-the-test-0123";
 

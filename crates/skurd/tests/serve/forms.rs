@@ -1,16 +1,17 @@
-//! The command line and the API say the same, whether a server has the data directory or nobody (I2, I4).
+//! The command line and the API say the same, whether a server has the data directory or nobody
+//! (I2, I4).
 
 use serde_json::Value;
+use testkit::world::{Served, json_lines};
 
-use crate::served::{Served, items, world};
-use crate::world::json_lines;
+use crate::site::world;
 
 #[test]
 fn i4_commands_and_api_say_the_same() {
     let world = world(7);
     let served = Served::start(&world);
     served.until("all is harvested", |served| {
-        let queue = items(served, "queue");
+        let queue = served.items("queue");
         queue.len() >= 3 * 8
             && queue.iter().all(|item| !item["last_fetch"].is_null() || item["state"] != "queued")
             && queue.iter().all(|item| item["state"] != "in-flight")
@@ -42,13 +43,13 @@ fn i4_commands_and_api_say_the_same() {
     ];
     let mut told = Vec::new();
     for (path, command) in table {
-        let api = items(&served, path);
+        let api = served.items(path);
         assert!(!api.is_empty() || path.starts_with("host-groups"), "{path}");
         let json = world.good(&[command, &["--json"]].concat());
         assert_eq!(json_lines(&json), api, "{path}");
         told.push((command, json, world.good(command)));
     }
-    let first = &items(&served, "queue")[0];
+    let first = &served.items("queue")[0];
     let fields: Vec<&str> = first.as_object().unwrap().keys().map(String::as_str).collect();
     let mut expected = vec![
         "collection",
@@ -101,7 +102,7 @@ fn i4_a_config_is_checked_and_simulated() {
         assert_eq!(answer.status, 200);
         answer.json()
     };
-    let good = check(crate::served::CONFIG);
+    let good = check(crate::site::CONFIG);
     assert_eq!((&good["good"], &good["declares"]["seeds"]), (&Value::from(true), &Value::from(2)));
     let bad =
         check("collections: [{name: c, activ: yes}]\nprofiles: [{name: p, collection: d, every: 1d}]\n");
@@ -109,7 +110,7 @@ fn i4_a_config_is_checked_and_simulated() {
     let lines: Vec<&Value> =
         bad["problems"].as_array().unwrap().iter().map(|problem| &problem["line"]).collect();
     assert_eq!(lines, [1, 2]);
-    let body = |svg: bool| serde_json::json!({ "config": crate::served::CONFIG, "for": "14d", "urls": 50, "svg": svg });
+    let body = |svg: bool| serde_json::json!({ "config": crate::site::CONFIG, "for": "14d", "urls": 50, "svg": svg });
     let answer = served.post("simulate", &body(false));
     assert_eq!(answer.status, 200, "{}", answer.text());
     let lines = json_lines(&answer.text());

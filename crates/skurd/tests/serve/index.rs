@@ -1,17 +1,16 @@
 //! The link index through the API: what the commands say, page by page (I4, X12, X13, X15).
 
 use serde_json::{Value, json};
+use testkit::world::{Served, World, fifty_pages, json_lines};
 
-use crate::fifty::fifty_pages;
-use crate::served::{Served, items, told};
-use crate::world::{World, json_lines};
+use crate::site::told;
 
 /// Nothing is harvested.
 const QUIET: &str = "collections: [{name: c, index: false}]\n";
 
 /// With these pages in the index `web`.
 fn loaded() -> World {
-    let world = World::new(|_| crate::reply::Reply::not_found());
+    let world = World::new(crate::SKURD, |_| testkit::web::Answer::not_found());
     world.write("c.yaml", QUIET);
     world.write("pages.jsonl", &fifty_pages());
     world.good(&["index", "load", "pages.jsonl"]);
@@ -40,7 +39,7 @@ fn x12_i4_commands_and_api_say_the_same_with_and_without_a_server() {
     let served = Served::start(&world);
     let mut before = Vec::new();
     for (path, command) in TABLE {
-        let api = items(&served, path);
+        let api = served.items(path);
         assert!(api.len() > 4 || path == "indexes", "{path}: {}", api.len());
         let json = [command, &["--json"]].concat();
         assert_eq!(json_lines(&told(&world, &json).1), api, "{path}");
@@ -123,10 +122,10 @@ fn x12_i4_what_is_wrong_with_a_question_to_the_index_is_told() {
 
 #[test]
 fn x13_i4_each_index_is_asked_by_its_collection_and_the_one_across_by_all() {
-    let world = World::new(|ask| match ask.path.as_str() {
-        "/" => crate::reply::Reply::html("<a href='/1'>one</a> <a href='http://void.test/'>void</a>"),
-        "/1" => crate::reply::Reply::html("<a href='/'>back</a>"),
-        _ => crate::reply::Reply::not_found(),
+    let world = World::new(crate::SKURD, |ask| match ask.path.as_str() {
+        "/" => testkit::web::Answer::html("<a href='/1'>one</a> <a href='http://void.test/'>void</a>"),
+        "/1" => testkit::web::Answer::html("<a href='/'>back</a>"),
+        _ => testkit::web::Answer::not_found(),
     });
     let config = "
 settings: {index_across: true, politeness: {factor: 0, min: 0s, max: 0s}}
@@ -148,7 +147,7 @@ seeds: [{url: 'http://a.test/', profiles: [n]}, {url: 'http://b.test/', profiles
         (json!("news"), Some(2), Some(0)),
     ];
     served.until("all is worked in", |served| loaded(served) == expected);
-    assert_eq!(items(&served, "indexes?limit=1").len(), 3);
+    assert_eq!(served.items("indexes?limit=1").len(), 3);
     let several = served.get("/api/v1/index/pages");
     assert_eq!(several.status, 400, "{}", several.text());
     assert!(
@@ -157,7 +156,7 @@ seeds: [{url: 'http://a.test/', profiles: [n]}, {url: 'http://b.test/', profiles
         several.text()
     );
     let urls = |path: &str| -> Vec<String> {
-        items(&served, path).iter().map(|item| item["url"].as_str().unwrap().to_owned()).collect()
+        served.items(path).iter().map(|item| item["url"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(urls("index/missing?collection=law"), ["http://void.test/"]);
     assert_eq!(
@@ -177,7 +176,7 @@ seeds: [{url: 'http://a.test/', profiles: [n]}, {url: 'http://b.test/', profiles
 
 #[test]
 fn x12_i4_without_an_index_that_is_told() {
-    let world = World::new(|_| crate::reply::Reply::not_found());
+    let world = World::new(crate::SKURD, |_| testkit::web::Answer::not_found());
     world.write("c.yaml", QUIET);
     let served = Served::start(&world);
     assert_eq!(served.json("indexes"), json!({ "items": [], "next": null }));

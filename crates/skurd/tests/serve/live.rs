@@ -3,8 +3,9 @@
 use std::io::BufRead;
 
 use serde_json::Value;
+use testkit::world::Served;
 
-use crate::served::{Served, world};
+use crate::site::world;
 
 /// The next event of a stream: its name and its data.
 fn next(lines: &mut impl Iterator<Item = String>) -> (String, String) {
@@ -25,9 +26,9 @@ fn next(lines: &mut impl Iterator<Item = String>) -> (String, String) {
 fn i4_events_tell_of_figures_and_harvests() {
     let world = world(10_000);
     let served = Served::start(&world);
-    let (status, headers, reader) = served.request("GET", "/api/v1/events").open();
-    assert_eq!(status, 200);
-    assert!(headers.contains(&("content-type".to_owned(), "text/event-stream".to_owned())), "{headers:?}");
+    let (response, reader) = served.request("GET", "/api/v1/events").open().unwrap();
+    assert_eq!(response.status, 200);
+    assert_eq!(response.header("content-type"), Some("text/event-stream"), "{response:?}");
     let mut lines = reader.lines().map(Result::unwrap);
     let (mut figures, mut harvests) = (Vec::new(), Vec::new());
     while figures.len() < 4 || harvests.len() < 5 {
@@ -54,8 +55,8 @@ fn i4_events_tell_of_figures_and_harvests() {
 fn i4_a_listener_that_does_not_listen_holds_up_nobody() {
     let world = world(10_000);
     let served = Served::start(&world);
-    let deaf: Vec<_> = (0..50).map(|_| served.request("GET", "/api/v1/events").open()).collect();
-    world.web.wait_for(100);
+    let deaf: Vec<_> = (0..50).map(|_| served.request("GET", "/api/v1/events").open().unwrap()).collect();
+    world.web().wait_for(100);
     assert!(served.get("/healthz").status == 200);
     drop(deaf);
     served
@@ -98,8 +99,8 @@ fn i4_a_signal_ends_it_cleanly_and_streams_too() {
         let mut served = Served::start(&world);
         let notice = world.data().join("serve.json");
         assert!(notice.exists());
-        let (_, _, reader) = served.request("GET", "/api/v1/events").open();
-        world.web.wait_for(20);
+        let (_, reader) = served.request("GET", "/api/v1/events").open().unwrap();
+        world.web().wait_for(20);
         served.signal(signal);
         let ended = reader.lines().map_while(Result::ok).count();
         assert!(ended > 0);

@@ -3,10 +3,10 @@
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
+use testkit::web::Answer;
+use testkit::world::{Served, World};
 
-use crate::reply::Reply;
-use crate::served::{Served, told};
-use crate::world::World;
+use crate::site::told;
 
 const TOKEN: &str = "t0ken-of-the-test-0123456";
 const SECRETS: [&str; 4] = ["s3cret-header", "s3cret-key", "s3cret-cookie", TOKEN];
@@ -21,9 +21,9 @@ seeds: [{url: 'http://club.test/', profiles: [p]}]
 ";
 
 fn world() -> World {
-    let world = World::new(|ask| match ask.path.as_str() {
-        "/" => Reply::html("members only"),
-        _ => Reply::not_found(),
+    let world = World::new(crate::SKURD, |ask| match ask.path.as_str() {
+        "/" => Answer::html("members only"),
+        _ => Answer::not_found(),
     });
     world.write("c.yaml", CONFIG);
     world
@@ -38,7 +38,7 @@ fn hides(what: &str, text: &str) {
 
 /// How often the site was asked so far with everything a member has, and how often without.
 fn visits(world: &World) -> (usize, usize) {
-    let pages: Vec<_> = world.web.seen().into_iter().filter(|seen| seen.ask.path == "/").collect();
+    let pages: Vec<_> = world.web().seen().into_iter().filter(|seen| seen.ask.path == "/").collect();
     let whole = pages.iter().filter(|seen| {
         let is = |name, value| seen.ask.header(name) == Some(value);
         is("authorization", "Basic s3cret-header")
@@ -146,7 +146,7 @@ fn i7_a_mask_that_is_put_back_leaves_the_secret_as_it_is() {
     assert_ne!(tag(&served), second);
     assert_eq!(put(&other, &second).status, 412);
     served.until("it is asked with the other", |_| {
-        world.web.seen().iter().any(|seen| seen.ask.header("x-api-key") == Some("another"))
+        world.web().seen().iter().any(|seen| seen.ask.header("x-api-key") == Some("another"))
     });
 
     // A mask that stands for nothing is no value.

@@ -1,8 +1,9 @@
 //! What goes wrong, and how it is told: one line a case (I4).
 
 use serde_json::{Value, json};
+use testkit::world::Served;
 
-use crate::served::{Served, world};
+use crate::site::world;
 
 #[test]
 fn i4_every_problem_has_its_status_and_says_what_would_be_right() {

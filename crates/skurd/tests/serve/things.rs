@@ -1,8 +1,9 @@
 //! Declared things: what is put is there at once, and stale edits are refused (I4).
 
 use serde_json::{Value, json};
+use testkit::world::Served;
 
-use crate::served::{Served, world};
+use crate::site::world;
 
 #[test]
 fn i4_things_come_and_go_and_stale_edits_are_refused() {

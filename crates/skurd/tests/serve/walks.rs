@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use testkit::web::Answer;
+use testkit::world::{Served, World};
 
-use crate::reply::Reply;
-use crate::served::{Served, items, told};
-use crate::world::World;
+use crate::site::told;
 
 const CONFIG: &str = "
 settings: {politeness: {factor: 0, min: 0s, max: 0s, parallel: 1}}
@@ -23,13 +23,13 @@ const A: &str = "walks/http%3A%2F%2Fa.test%2F%7Bid%7D";
 
 /// Multiples of three are missing when they are first asked for; on b.test all from 5 on are.
 fn world() -> World {
-    let world = World::new(|ask| {
+    let world = World::new(crate::SKURD, |ask| {
         let id = ask.path[1..].parse::<u64>();
         match (ask.host.as_str(), id) {
-            ("slow.test", Ok(_)) => Reply::html("at last").after(Duration::from_secs(30)),
-            ("b.test", Ok(id)) if id >= 5 => Reply::not_found(),
-            (_, Ok(id)) if id % 3 > 0 || ask.nth > 0 => Reply::html(format!("this is {id}")),
-            _ => Reply::not_found(),
+            ("slow.test", Ok(_)) => Answer::html("at last").after(Duration::from_secs(30)),
+            ("b.test", Ok(id)) if id >= 5 => Answer::not_found(),
+            (_, Ok(id)) if id % 3 > 0 || ask.nth > 0 => Answer::html(format!("this is {id}")),
+            _ => Answer::not_found(),
         }
     });
     world.write("c.yaml", CONFIG);
@@ -51,14 +51,14 @@ fn ended(served: &Served, path: &str) -> Value {
 
 /// How often anything but robots.txt was asked of a host.
 fn asked(world: &World, host: &str) -> usize {
-    world.web.seen().iter().filter(|seen| seen.ask.host == host && seen.ask.path != "/robots.txt").count()
+    world.web().seen().iter().filter(|seen| seen.ask.host == host && seen.ask.path != "/robots.txt").count()
 }
 
 #[test]
 fn l12_i4_walks_are_listed_with_where_they_stand() {
     let world = world();
     let served = served(&world);
-    let walks = items(&served, "walks?limit=1");
+    let walks = served.items("walks?limit=1");
     let of = |field: &str| walks.iter().map(|walk| walk[field].clone()).collect::<Vec<_>>();
     assert_eq!(of("name"), ["http://a.test/{id}", "margin", "off"]);
     assert_eq!(of("state"), ["ended", "ended", "not-begun"]);
@@ -120,7 +120,7 @@ fn l12_i4_show_says_the_same_with_and_without_a_server() {
         vec!["linear", "show", "nothing like it"],
     ];
     let through: Vec<_> = commands.iter().map(|args| told(&world, args)).collect();
-    let lines = crate::world::json_lines(&through[1].1);
+    let lines = testkit::world::json_lines(&through[1].1);
     assert_eq!(lines.len(), 3);
     let api = served.json(A);
     for (field, value) in lines[0].as_object().unwrap() {

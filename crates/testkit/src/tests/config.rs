@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn i3_the_config_is_sound_and_quick() {
-    let declared = declare::parse("demo.yaml", super::super::config().as_bytes()).unwrap();
+    let declared = declare::parse("demo.yaml", crate::config().as_bytes()).unwrap();
     let collections: Vec<&str> =
         declared.collections.iter().map(|collection| collection.name.as_str()).collect();
     assert_eq!(collections, ["open", "members"]);

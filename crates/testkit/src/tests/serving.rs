@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tokio::runtime::Builder;
 
 use super::*;
-use crate::log::REQUESTS_MAX;
+use crate::town::REQUESTS_MAX;
 
 #[tokio::test]
 async fn a7_members_see_more() {
@@ -47,12 +47,13 @@ async fn f8_the_log_tells_who_asked_when() {
     );
     assert_eq!((slow.status, quick.status), (200, 200));
     let log = demo.log();
-    let of = |host: &str| log.iter().find(|request| request.host == host).unwrap();
+    let of = |host: &str| log.iter().find(|seen| seen.ask.host == host).unwrap();
     let (slow, quick) = (of("tregt.test"), of("avis.test"));
-    assert_eq!((slow.path.as_str(), slow.cookie, slow.status), ("/skjema/1?a=b", false, 200));
-    assert_eq!((quick.path.as_str(), quick.cookie, quick.status), ("/om", true, 200));
-    assert!(slow.ended - slow.began >= Duration::from_millis(300 + 7 * 20), "{slow:?}");
-    assert!(quick.began < slow.ended, "{log:?}");
+    let cookie = |seen: &Seen| seen.ask.header("cookie").map(str::to_owned);
+    assert_eq!((slow.ask.target().as_str(), cookie(slow), slow.status), ("/skjema/1?a=b", None, 200));
+    assert_eq!((quick.ask.target().as_str(), cookie(quick), quick.status), ("/om", Some("a=b".into()), 200));
+    assert!(slow.end.unwrap() - slow.begin >= Duration::from_millis(300 + 7 * 20), "{slow:?}");
+    assert!(quick.begin < slow.end.unwrap() && slow.whole && quick.whole, "{log:?}");
     assert!(log.len() == 2 && log.len() < REQUESTS_MAX);
 }
 

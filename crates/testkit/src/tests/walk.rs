@@ -7,9 +7,8 @@ use policy::model::{Position, Profile};
 use policy::url::{CrawlUrl, UrlRules, normalise};
 
 use super::*;
-use crate::answer::{Answer, Step};
-use crate::ask::Ask;
-use crate::web::{self, Memory};
+use crate::town::{self, Memory};
+use crate::web::{Answer, Ask, Step};
 
 /// URLs that are linked although nothing is there, as a web has them.
 const BROKEN_ON_PURPOSE: [&str; 2] = ["http://tregt.test/arkivskap/a", "http://verksted.test/finnes-ikke"];
@@ -21,10 +20,10 @@ struct Walk {
     links: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Everything that seeds of a collection have in scope, each with its own profile; links to other hosts are
-/// left to those.
+/// Everything that seeds of a collection have in scope, each with its own profile; links to other
+/// hosts are left to those.
 fn walk(collection: &str, cookies: &str) -> Walk {
-    let declared = declare::parse("demo.yaml", super::super::config().as_bytes()).unwrap();
+    let declared = declare::parse("demo.yaml", crate::config().as_bytes()).unwrap();
     let memory = Memory::default();
     let mut walk = Walk { seen: BTreeMap::new(), links: BTreeMap::new() };
     for seed in &declared.seeds {
@@ -42,7 +41,7 @@ impl Walk {
         let mut queue = VecDeque::from([(seed.clone(), Position::default())]);
         let mut queued = BTreeSet::from([seed.to_string()]);
         while let Some((url, position)) = queue.pop_front() {
-            let answer = web::answer(&ask_for(&url, cookies), memory);
+            let answer = town::answer(&ask_for(&url, cookies), memory);
             self.seen.insert(url.to_string(), answer.status);
             for (link, requisite) in links_of(&answer) {
                 let Ok(link) = normalise(&link, Some(&url), &UrlRules::default()) else { continue };
@@ -66,10 +65,18 @@ fn ask_for(url: &CrawlUrl, cookies: &str) -> Ask {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let headers = vec![("cookie".to_owned(), cookies.to_owned())];
     let host = url.host().to_owned();
-    Ask { host, path: format!("/{path}"), query: query.to_owned(), headers, keep_alive: true }
+    Ask {
+        host,
+        path: format!("/{path}"),
+        query: query.to_owned(),
+        headers,
+        keep_alive: true,
+        ..Ask::default()
+    }
 }
 
-/// Links and whether they are requisites; found by their spelling, which is enough for pages of our own.
+/// Links and whether they are requisites; found by their spelling, which is enough for pages of our
+/// own.
 fn links_of(answer: &Answer) -> Vec<(String, bool)> {
     let bytes: Vec<u8> = answer
         .steps
@@ -177,7 +184,7 @@ fn a11_the_trap_has_no_end_of_its_own() {
         let mut url = normalise(start, None, &UrlRules::default()).unwrap();
         let mut seen = BTreeSet::new();
         for _ in 0..200 {
-            let answer = web::answer(&ask_for(&url, ""), &memory);
+            let answer = town::answer(&ask_for(&url, ""), &memory);
             assert!(answer.status == 200 && seen.insert(url.to_string()), "{url}");
             let mut links = links_of(&answer).into_iter().map(|(link, _)| link);
             let further = links.rfind(|link| link.starts_with("/kalender/") || link.starts_with("/liste"));
@@ -190,7 +197,7 @@ fn a11_the_trap_has_no_end_of_its_own() {
             path: format!("/trapp/{}", "opp/".repeat(steps)),
             ..Ask::default()
         };
-        let answer = web::answer(&ask, &memory);
+        let answer = town::answer(&ask, &memory);
         assert!(answer.status == 200 && links_of(&answer).contains(&("opp/".to_owned(), false)), "{steps}");
     }
 }

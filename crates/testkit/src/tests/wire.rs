@@ -3,9 +3,8 @@
 use std::io::Read;
 
 use super::*;
-use crate::answer::Step;
-use crate::ask::Ask;
-use crate::web::{self, Memory};
+use crate::town::{self, Memory};
+use crate::web::{Ask, Step};
 
 #[tokio::test]
 async fn every_kind_of_page_is_answered_as_described() {
@@ -209,7 +208,7 @@ async fn a4_pages_stay_or_change_as_they_say() {
 fn a5_scripts_that_never_begin_or_never_end_are_long() {
     let play = |path: &str| {
         let ask = Ask { host: "verksted.test".to_owned(), path: path.to_owned(), ..Ask::default() };
-        web::answer(&ask, &Memory::default()).steps
+        town::answer(&ask, &Memory::default()).steps
     };
     assert!(matches!(play("/taus").first(), Some(Step::Wait(pause)) if *pause >= Duration::from_secs(60)));
     let pauses = |step: &Step| if let Step::Wait(pause) = step { *pause } else { Duration::ZERO };

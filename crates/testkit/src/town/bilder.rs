@@ -1,13 +1,13 @@
 //! `bilder.avis.test`: the newspaper's pictures, and the style sheet that the whole town shares.
 //!
-//! Pictures are drawn when asked for: mountains from a number, as SVG, and every third as PNG. They never
-//! change and say so by their `ETag`. There is no robots.txt.
+//! Pictures are drawn when asked for: mountains from a number, as SVG, and every third as PNG. They
+//! never change and say so by their `ETag`. There is no robots.txt.
 
-use crate::answer::{Answer, Reply};
-use crate::ask::Ask;
 use crate::coding;
+use crate::web::{Answer, Ask};
 
 use super::html::{Site, list, number, prose};
+use super::reply::Reply;
 
 pub(super) const PICTURES: u32 = 24;
 const A_GALLERY: u32 = 8;

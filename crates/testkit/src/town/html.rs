@@ -1,6 +1,6 @@
 //! Pages of one look: a head, a little navigation, the text, and a foot that leads to others.
 
-use crate::answer::Reply;
+use super::reply::Reply;
 
 /// What the pages of a site have in common.
 #[derive(Debug)]

@@ -1,9 +1,4 @@
 //! Rule A9: index lines as cdxj-indexer prints them.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
-
-#[allow(dead_code, reason = "shared with the tests of the files, which need more of it")]
-#[path = "warc/make.rs"]
-mod make;
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -12,6 +7,8 @@ use std::path::{Path, PathBuf};
 use net::warc::digest::Digest;
 use net::warc::{Capture, Compression, Fields, FileSet, FileSettings, Refers, Revisit};
 use policy::time::{Span, Time};
+
+use crate::make;
 
 fn tests_data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")
@@ -62,7 +59,8 @@ fn a11_records_without_a_date_or_a_place_of_their_own_are_told() {
     assert_eq!(index(&path, "a").1, ["no WARC-Date that is a date"]);
 }
 
-/// A collection with one capture of each sort; gives its lines as they were when it was written, and the file.
+/// A collection with one capture of each sort; gives its lines as they were when it was written,
+/// and the file.
 fn write(dir: &Path, compression: Compression) -> (String, PathBuf) {
     let mut info = Fields::new();
     info.add("software", "Skurd").add("format", "WARC File Format 1.1").add("robots", "obey");

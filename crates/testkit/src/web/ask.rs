@@ -4,16 +4,23 @@
 const HEADERS_MAX: usize = 64;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ask {
+pub struct Ask {
     /// In lower case, without port.
-    pub(super) host: String,
-    pub(super) path: String,
+    pub host: String,
+    pub path: String,
     /// What follows the question mark; empty if there is none.
-    pub(super) query: String,
+    pub query: String,
     /// Names in lower case.
-    pub(super) headers: Vec<(String, String)>,
+    pub headers: Vec<(String, String)>,
     /// Whether the connection stays open for another request.
-    pub(super) keep_alive: bool,
+    pub keep_alive: bool,
+    /// Which connection it came on, and its place among the requests of that.
+    pub connection: usize,
+    pub turn: usize,
+    /// Of all requests to this web: its place in what was seen.
+    pub number: usize,
+    /// How often the same URL was asked for before, where everything is kept.
+    pub nth: usize,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -80,12 +87,12 @@ fn split_target(target: &str) -> (Option<&str>, &str) {
 }
 
 impl Ask {
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(have, _)| have == name).map(|(_, value)| value.as_str())
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(have, _)| have.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
     /// The value of a cookie that came along.
-    pub(super) fn cookie(&self, name: &str) -> Option<&str> {
+    pub fn cookie(&self, name: &str) -> Option<&str> {
         let pairs = self.header("cookie").unwrap_or_default().split(';');
         pairs
             .filter_map(|pair| pair.trim().split_once('='))
@@ -93,16 +100,32 @@ impl Ask {
             .map(|(_, value)| value)
     }
 
-    pub(super) fn accepts(&self, coding: &str) -> bool {
+    pub fn accepts(&self, coding: &str) -> bool {
         let accepted = self.header("accept-encoding").unwrap_or_default().split(',');
         accepted.map(|one| one.split(';').next().unwrap_or_default().trim()).any(|one| one == coding)
     }
 
     /// Path and query as they were asked for.
-    pub(super) fn target(&self) -> String {
+    pub fn target(&self) -> String {
         match self.query.as_str() {
             "" => self.path.clone(),
             query => format!("{}?{query}", self.path),
+        }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.host, self.target())
+    }
+
+    /// So that it takes up little more than this, whatever was asked for.
+    pub(super) fn shorten(&mut self, bytes_max: usize) {
+        let headers: usize = self.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+        if headers > bytes_max {
+            self.headers = Vec::new();
+        }
+        for text in [&mut self.host, &mut self.path, &mut self.query] {
+            text.truncate(text.floor_char_boundary(bytes_max));
+            text.shrink_to_fit();
         }
     }
 }

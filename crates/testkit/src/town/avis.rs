@@ -1,14 +1,14 @@
 //! `avis.test`: the newspaper.
 //!
-//! Its front page is another one each time, its articles stay as they are (`ETag`). Drafts are for nobody
-//! (robots.txt), notices stand in the feed alone.
+//! Its front page is another one each time, its articles stay as they are (`ETag`). Drafts are for
+//! nobody (robots.txt), notices stand in the feed alone.
 
 mod articles;
 
-use crate::answer::{Answer, Reply};
-use crate::ask::Ask;
+use crate::web::{Answer, Ask};
 
 use super::html::{Site, list, number, prose};
+use super::reply::Reply;
 use super::{Memory, bilder};
 use articles::{ARTICLES, Article};
 

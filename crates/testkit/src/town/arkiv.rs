@@ -1,13 +1,13 @@
 //! `arkiv.test`: the town archive, in the encodings of its time.
 //!
-//! Years in UTF-8, letters in Latin-1 (said in the header, or only in the page), a telegram in UTF-16, two
-//! megabytes of tides, a map that is gone, and minutes by number with holes, of which only the first are
-//! linked: a series to walk along.
+//! Years in UTF-8, letters in Latin-1 (said in the header, or only in the page), a telegram in
+//! UTF-16, two megabytes of tides, a map that is gone, and minutes by number with holes, of which
+//! only the first are linked: a series to walk along.
 
-use crate::answer::{Answer, Reply};
-use crate::ask::Ask;
+use crate::web::{Answer, Ask};
 
 use super::html::{Site, list, number, prose};
+use super::reply::Reply;
 
 const SITE: Site = Site {
     name: "Skurdvik byarkiv",

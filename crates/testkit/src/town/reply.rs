@@ -1,41 +1,12 @@
-//! Answers as scripts: bytes to send and pauses to make.
+//! What most sites of the town think in: a status, headers and a body.
 //!
-//! A [`Reply`] is what most sites think in, a status, headers and a body; the ways to deliver it (whole, in
-//! chunks, slowly, cut off in the middle) turn it into an [`Answer`]. What no reply can say is written as raw
-//! bytes.
+//! The ways to deliver a [`Reply`] (whole, in chunks, slowly, cut off in the middle) turn it into
+//! an [`Answer`]. What no reply can say is written as raw bytes.
 
 use std::time::Duration;
 
-use crate::ask::Ask;
 use crate::coding;
-
-#[derive(Debug)]
-pub(super) struct Answer {
-    /// For the log; what was sent is in the steps.
-    pub(super) status: u16,
-    pub(super) steps: Vec<Step>,
-    /// Whether the connection ends with it.
-    pub(super) close: bool,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    Wait(Duration),
-    Send(Vec<u8>),
-}
-
-impl Answer {
-    /// Bytes as they are, after which the connection is closed.
-    pub(super) fn raw(status: u16, bytes: Vec<u8>) -> Answer {
-        Answer { status, steps: vec![Step::Send(bytes)], close: true }
-    }
-
-    /// Waits before the first byte.
-    pub(super) fn after(mut self, pause: Duration) -> Answer {
-        self.steps.insert(0, Step::Wait(pause));
-        self
-    }
-}
+use crate::web::{Answer, Ask, Step, Then, head, length};
 
 #[derive(Debug)]
 pub(super) struct Reply {
@@ -110,17 +81,17 @@ impl Reply {
     pub(super) fn send(self) -> Answer {
         let mut bytes = match self.status {
             304 => self.head(""),
-            _ => self.head(&self.length()),
+            _ => self.head(&length(&self.body)),
         };
         bytes.extend_from_slice(&self.body);
-        Answer { status: self.status, steps: vec![Step::Send(bytes)], close: false }
+        Answer::bytes(self.status, bytes, Then::Stay)
     }
 
     /// In chunks of some bytes, and after the last one these headers.
     pub(super) fn chunked(self, bytes_each: usize, trailers: &str) -> Answer {
         let mut answer = self.open_chunks(bytes_each, Duration::ZERO);
         answer.steps.push(Step::Send(format!("0\r\n{trailers}\r\n").into_bytes()));
-        Answer { close: false, ..answer }
+        Answer { then: Then::Stay, ..answer }
     }
 
     /// In chunks that end without the last one; a pause goes before each.
@@ -132,14 +103,14 @@ impl Reply {
             chunk.extend_from_slice(b"\r\n");
             chunk
         });
-        Answer { status: self.status, steps: dripped(head, chunks, pause), close: true }
+        Answer { status: self.status, steps: dripped(head, chunks, pause), then: Then::Close }
     }
 
     /// With its length, but piece by piece with pauses.
     pub(super) fn drip(self, bytes_each: usize, pause: Duration) -> Answer {
-        let head = self.head(&self.length());
+        let head = self.head(&length(&self.body));
         let pieces = self.body.chunks(bytes_each.max(1)).map(<[u8]>::to_vec);
-        Answer { status: self.status, steps: dripped(head, pieces, pause), close: false }
+        Answer { status: self.status, steps: dripped(head, pieces, pause), then: Then::Stay }
     }
 
     /// Promises everything and hangs up in the middle.
@@ -148,26 +119,18 @@ impl Reply {
         if let Some(Step::Send(bytes)) = answer.steps.first_mut() {
             bytes.truncate(bytes.len() * 2 / 3);
         }
-        Answer { close: true, ..answer }
+        Answer { then: Then::Close, ..answer }
     }
 
     /// Says neither length nor chunks: it ends with the connection.
     pub(super) fn until_close(self) -> Answer {
         let mut bytes = self.head("Connection: close\r\n");
         bytes.extend_from_slice(&self.body);
-        Answer::raw(self.status, bytes)
+        Answer::bytes(self.status, bytes, Then::Close)
     }
 
-    fn length(&self) -> String {
-        format!("Content-Length: {}\r\n", self.body.len())
-    }
-
-    /// Status line, headers and the line that says how the body ends.
     fn head(&self, framing: &str) -> Vec<u8> {
-        let headers: String =
-            self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        let (status, reason) = (self.status, reason(self.status));
-        format!("HTTP/1.1 {status} {reason}\r\n{headers}{framing}\r\n").into_bytes()
+        head(self.status, self.headers.iter().map(|(name, value)| (*name, value.as_str())), framing)
     }
 }
 
@@ -180,28 +143,4 @@ fn dripped(head: Vec<u8>, pieces: impl Iterator<Item = Vec<u8>>, pause: Duration
         steps.push(Step::Send(piece));
     }
     steps
-}
-
-fn reason(status: u16) -> &'static str {
-    match status {
-        200 => "OK",
-        301 => "Moved Permanently",
-        302 => "Found",
-        303 => "See Other",
-        304 => "Not Modified",
-        307 => "Temporary Redirect",
-        308 => "Permanent Redirect",
-        400 => "Bad Request",
-        401 => "Unauthorized",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        410 => "Gone",
-        421 => "Misdirected Request",
-        429 => "Too Many Requests",
-        431 => "Request Header Fields Too Large",
-        500 => "Internal Server Error",
-        503 => "Service Unavailable",
-        _ => "Ingen Anelse",
-    }
 }

@@ -1,12 +1,12 @@
-//! `felle.test`: a trap. A calendar without end, a staircase that repeats itself, and a list with always one
-//! more page.
+//! `felle.test`: a trap. A calendar without end, a staircase that repeats itself, and a list with
+//! always one more page.
 //!
 //! A harvester leaves it by depth, by counting repeats, or by a rule; never by having seen it all.
 
-use crate::answer::{Answer, Reply};
-use crate::ask::Ask;
+use crate::web::{Answer, Ask};
 
 use super::html::{Site, list, prose};
+use super::reply::Reply;
 
 const SITE: Site = Site {
     name: "Kalenderlauget",

@@ -1,14 +1,14 @@
 //! `privat.test`: the rowing club, which shows its members more than others.
 //!
-//! Who comes with the members' cookie is greeted by name and given a session, without which no members' page
-//! opens. Who comes without sees a form. The way out ends the membership for whoever follows it, harvesters
-//! included.
+//! Who comes with the members' cookie is greeted by name and given a session, without which no
+//! members' page opens. Who comes without sees a form. The way out ends the membership for whoever
+//! follows it, harvesters included.
 
-use crate::answer::{Answer, Reply};
-use crate::ask::Ask;
+use crate::web::{Answer, Ask};
 
 use super::Memory;
 use super::html::{Site, list, number, prose};
+use super::reply::Reply;
 
 const SITE: Site = Site {
     name: "Skurdvik roklubb",

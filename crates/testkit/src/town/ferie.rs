@@ -1,11 +1,11 @@
-//! `ferie.test`: an island on holiday. Its robots.txt is out of order at first, so nothing there may be taken
-//! until it answers.
+//! `ferie.test`: an island on holiday. Its robots.txt is out of order at first, so nothing there
+//! may be taken until it answers.
 
-use crate::answer::{Answer, Reply};
-use crate::ask::Ask;
+use crate::web::{Answer, Ask};
 
 use super::Memory;
 use super::html::{Site, prose};
+use super::reply::Reply;
 
 const SITE: Site = Site {
     name: "Ferieøya",

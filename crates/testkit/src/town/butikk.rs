@@ -1,14 +1,14 @@
 //! `www.butikk.test`: the shop.
 //!
-//! Everything is packed for those who take gzip. The basket is a cookie that must come back. Goods can be
-//! sorted in more ways than there are goods, and some links carry a session in their query: the same page
-//! under many names.
+//! Everything is packed for those who take gzip. The basket is a cookie that must come back. Goods
+//! can be sorted in more ways than there are goods, and some links carry a session in their query:
+//! the same page under many names.
 
-use crate::answer::{Answer, Reply};
-use crate::ask::Ask;
+use crate::web::{Answer, Ask};
 
 use super::Memory;
 use super::html::{Site, list, prose};
+use super::reply::Reply;
 
 const SITE: Site = Site {
     name: "Butikken",

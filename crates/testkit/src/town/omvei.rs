@@ -1,9 +1,9 @@
 //! `omvei.test`: the ferry pier, where every sign points to the next one.
 
-use crate::answer::{Answer, Reply};
-use crate::ask::Ask;
+use crate::web::{Answer, Ask};
 
 use super::html::{Site, prose};
+use super::reply::Reply;
 
 const SITE: Site = Site {
     name: "Omvei brygge",

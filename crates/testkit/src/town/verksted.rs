@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::answer::{Answer, Reply};
-use crate::ask::Ask;
 use crate::coding;
+use crate::web::{Answer, Ask, Then};
 
 use super::html::{Site, list, prose};
+use super::reply::Reply;
 use super::{Memory, arkiv};
 
 const SITE: Site = Site {
@@ -88,9 +88,9 @@ fn break_down(path: &str) -> Option<Answer> {
     let answer = match path {
         "/brutt" => page("Brutt").cut(),
         "/brutte-biter" => page("Brutte biter").open_chunks(400, Duration::ZERO),
-        "/tomt" => Answer { status: 0, steps: Vec::new(), close: true },
-        "/ugyldig-hode" => Answer::raw(200, UNSOUND.into()),
-        "/rart-hode" => Answer::raw(200, ODD.into()),
+        "/tomt" => Answer::nothing(),
+        "/ugyldig-hode" => Answer::bytes(200, UNSOUND, Then::Close),
+        "/rart-hode" => Answer::bytes(200, ODD, Then::Close),
         "/uten-lengde" => page("Uten lengde").until_close(),
         "/for-mye" => Reply::text(&arkiv::tides(TOO_MUCH_BYTES)).send(),
         "/evig" => Reply::text(&"og så videre \n".repeat(ENDLESS_PIECES)).open_chunks(15, ENDLESS_PAUSE),

@@ -1,15 +1,15 @@
 //! `tregt.test`: the town hall, which takes its time.
 //!
-//! Nothing comes before 300 ms, and then only bit by bit. The clock on its tower is the one page that is
-//! never the same.
+//! Nothing comes before 300 ms, and then only bit by bit. The clock on its tower is the one page
+//! that is never the same.
 
 use std::time::Duration;
 
-use crate::answer::{Answer, Reply};
-use crate::ask::Ask;
+use crate::web::{Answer, Ask};
 
 use super::Memory;
 use super::html::{Site, list, number, prose};
+use super::reply::Reply;
 
 const SITE: Site = Site {
     name: "Skurdvik rådhus",

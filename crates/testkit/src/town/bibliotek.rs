@@ -1,15 +1,16 @@
 //! `bibliotek.test`: the library, which half the town links to.
 //!
-//! Its robots.txt wants some time between requests, closes the stacks and names a sitemap: an index of two,
-//! one of them packed, with rare books that no page links to. Everything has a `Last-Modified`.
+//! Its robots.txt wants some time between requests, closes the stacks and names a sitemap: an index
+//! of two, one of them packed, with rare books that no page links to. Everything has a
+//! `Last-Modified`.
 
 mod books;
 
-use crate::answer::{Answer, Reply};
-use crate::ask::Ask;
 use crate::coding;
+use crate::web::{Answer, Ask};
 
 use super::html::{Site, list, number, prose};
+use super::reply::Reply;
 use books::{AUTHORS, BOOKS, Book};
 
 const SITE: Site = Site {
