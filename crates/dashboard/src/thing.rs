@@ -11,7 +11,7 @@ use super::forms::Face;
 use super::layout::{Frame, Visit, command};
 use super::text::{lines, shown, way_out};
 use super::things::{about, names, path_of, state};
-use server::api::{Answer, Kind, Path, render, segment};
+use server::api::{Answer, Kind, Path, segment};
 
 pub(super) async fn seed(
     State(site): State<Site>,
@@ -45,7 +45,7 @@ impl Site {
         let about = about(kind);
         let mut yaml = Vec::new();
         // Writing to memory does not fail.
-        let _ = render::to_yaml(&mut yaml, &says);
+        let _ = declare::to_yaml(&mut yaml, &says);
         let main = html! {
             p.crumbs { a href=(format!("/{}", kind.path())) { (about.title) } }
             div.title {

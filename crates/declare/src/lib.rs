@@ -1,22 +1,27 @@
-//! What people declare (I3): in one YAML file, in JSON, on the command line or in the list of another crawler ([`import`]), read into the plain
-//! data of `policy::model` by one description.
+//! What people declare (I3): in one YAML file, in JSON, on the command line or in the list of another crawler
+//! ([`import`]), read into the plain data of `policy::model` by one description.
 //!
 //! A file's way: [`yaml`] makes nodes of the text that know their place; [`read`] makes values of the nodes by the
 //! description in [`tables`]; [`declare`] puts the values together to the plain data of `policy::model`, fills in
 //! what profiles inherit ([`profile`]) and follows every reference. Each step adds what it finds wrong to one list
 //! of [`problem`]s, so that a person sees all of them at once, in the order of the file.
 //!
-//! The description is the only place that knows the keys: [`schema`] and [`example`] are written from it too.
+//! The description is the only place that knows the keys: [`field`] puts what was read into the model and takes it out
+//! again, [`write`] makes JSON and YAML of it, and [`schema`] and [`example`] are written from it too. What a request
+//! says of one entry ([`entry`]) goes the same way, from nodes that [`json`] makes.
 //!
 //! Hostile files end in a problem: size, depth, aliases, regular expressions and the number of profiles and
 //! of problems told are bounded, each where it is read.
 
 mod declare;
+pub mod entry;
 mod example;
+mod field;
 pub mod given;
 pub mod hint;
 mod hosts;
 pub mod import;
+mod json;
 pub mod keys;
 mod moment;
 mod problem;
@@ -27,9 +32,9 @@ mod schema;
 pub mod secret;
 mod tables;
 pub mod text;
-mod unit;
 pub mod value;
 mod walks;
+mod write;
 pub mod yaml;
 
 use std::fs::File;
@@ -48,9 +53,8 @@ pub use problem::{At, ConfigError, Problems};
 pub use scalar::{Wrong, read_duration, read_text};
 pub use schema::{json_of, schema};
 pub use text::{counted, excerpt, nearest};
-pub use unit::{DURATION_HINT, parse_duration};
-pub use unit::{print_duration, print_size};
 pub use value::Data;
+pub use write::to_yaml;
 
 /// A million seeds fit; what is larger belongs into an import.
 pub const CONFIG_BYTES_MAX: u64 = 64 << 20;

@@ -22,6 +22,8 @@ pub const REGEXES_MAX: usize = 2000;
 pub struct Reader {
     pub problems: Problems,
     pub rules: UrlRules,
+    /// Of a JSON body: the pointers that stand for places.
+    pointers: Option<Vec<String>>,
     regexes: usize,
 }
 
@@ -33,7 +35,26 @@ impl Default for Reader {
 
 impl Reader {
     pub fn new() -> Reader {
-        Reader { problems: Problems::new(), rules: UrlRules::default(), regexes: 0 }
+        Reader { problems: Problems::new(), rules: UrlRules::default(), pointers: None, regexes: 0 }
+    }
+
+    /// For nodes that come from JSON, with the pointer to each.
+    pub(crate) fn of_json(pointers: Vec<String>) -> Reader {
+        Reader { pointers: Some(pointers), ..Reader::new() }
+    }
+
+    /// Another place, as a message mentions it.
+    pub(crate) fn mentioned(&self, at: At) -> String {
+        match &self.pointers {
+            None => format!("on line {}", at.line),
+            Some(_) => format!("at {}", self.pointer(at)),
+        }
+    }
+
+    pub(crate) fn pointer(&self, at: At) -> &str {
+        let place = usize::try_from(at.line).unwrap_or(usize::MAX);
+        let pointers = self.pointers.as_deref().unwrap_or_default();
+        pointers.get(place.wrapping_sub(1)).map_or("", String::as_str)
     }
 
     /// The fields of a map; none if it is no map. `of` is the key it stands under.
@@ -76,10 +97,7 @@ impl Reader {
         let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None if name.text == "<<" => "merge keys are not taken; profiles share with `extends`".to_owned(),
-            None => {
-                let names: Vec<&str> = table.keys.iter().map(|key| key.name).collect();
-                format!("the keys here are: {}", names.join(", "))
-            }
+            None => format!("the keys here are: {}", table.names()),
         };
         self.problems.add(name.at, what, hint);
     }
@@ -124,9 +142,8 @@ impl Reader {
             }
         };
         if entries != 1 {
-            let names: Vec<&str> = table.keys.iter().map(|key| key.name).collect();
             let what = format!("a {} has exactly one key", table.name);
-            self.problems.add(node.at, what, format!("one of: {}", names.join(", ")));
+            self.problems.add(node.at, what, format!("one of: {}", table.names()));
             return None;
         }
         self.fields(node, table, key)
@@ -212,7 +229,7 @@ impl Reader {
             let needed = match key.need {
                 Need::Required => true,
                 Need::RequiredUnless(other) => !fields.mentions(other),
-                Need::Default(_) | Need::Optional | Need::Empty => false,
+                Need::Default | Need::Optional | Need::Empty => false,
             };
             if needed {
                 let what = format!("{} lacks `{}`", named(fields, table), key.name);
@@ -225,11 +242,8 @@ impl Reader {
 /// Explicitly none, where a key may be: null, or the word where no text is wanted.
 fn is_none(node: &Node<'_>, key: &Key) -> bool {
     let word = matches!(&node.data, yaml::Data::Text { text, plain: true } if text == "none");
-    match key.need {
-        Need::Optional => node.is_null() || (word && !matches!(key.kind, Kind::Text(_))),
-        Need::Empty | Need::Default("[]") => node.is_null(),
-        Need::Required | Need::RequiredUnless(_) | Need::Default(_) => false,
-    }
+    let by_word = key.need == Need::Optional && !matches!(key.kind, Kind::Text(_));
+    (node.is_null() && key.may_be_null()) || (word && by_word)
 }
 
 /// `profile `daily`` where it has a name.
@@ -266,10 +280,7 @@ fn shape(key: &Key, kind: &Kind) -> String {
                 table.keys.iter().map(|key| format!("{{{}: {}}}", key.name, key.example)).collect();
             format!("write one of: {}", forms.join(", "))
         }
-        Kind::Table(table) if key.example.is_empty() => {
-            let names: Vec<&str> = table.keys.iter().map(|key| key.name).collect();
-            format!("write keys and values: {}", names.join(", "))
-        }
+        Kind::Table(table) if key.example.is_empty() => format!("write keys and values: {}", table.names()),
         Kind::List { .. } if key.example.is_empty() => "begin each entry with `- `".to_owned(),
         _ => example(key),
     }

@@ -3,13 +3,13 @@
 use net::http::HeaderError;
 use policy::scope::Pattern;
 use policy::time::Span;
+use policy::unit::{DURATION_HINT, SIZE_HINT, parse_duration, parse_size, print_size};
 use policy::url::{UrlRules, normalise, site_of};
 use policy::walk::{ID_MAX, StatusRange, Template, parse_id};
 use url::Host;
 
 use crate::keys::TextRule;
 use crate::text::excerpt;
-use crate::unit::{DURATION_HINT, SIZE_HINT, parse_duration, parse_size, print_size};
 use crate::value::Data;
 
 /// What is wrong and what would be right. An empty hint is replaced by the key's example.

@@ -6,7 +6,7 @@ use policy::model::RobotsPolicy;
 use policy::scope::{Pattern, Within};
 use policy::time::Span;
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::keys::{Kind, Need, Table};
 use super::tables::ROOT;
@@ -134,7 +134,7 @@ fn i3_the_schema_refuses_what_the_reader_refuses() {
 /// All keys with a default, at their default, as YAML on one line.
 fn defaults(table: &Table) -> String {
     let given = table.keys.iter().filter_map(|key| match (key.need, &key.kind) {
-        (Need::Default(default), _) => Some(format!("{}: {default}", key.name)),
+        (Need::Default, _) => Some(format!("{}: {}", key.name, table.default_text(key)?)),
         (Need::Optional, kind) if !matches!(kind, Kind::Text(_)) => Some(format!("{}: none", key.name)),
         (Need::Optional, _) => Some(format!("{}: ~", key.name)),
         (Need::Empty, Kind::Table(table)) => Some(format!("{}: {{{}}}", key.name, defaults(table))),
@@ -145,6 +145,46 @@ fn defaults(table: &Table) -> String {
 
 fn defaults_of(section: &str) -> String {
     defaults(inner(&ROOT.key(section).unwrap().kind).unwrap())
+}
+
+#[test]
+fn i3_what_is_written_reads_back_as_the_same() {
+    let declared = good(&example());
+    let hosts = declared.hosts.iter();
+    let hosts = hosts.map(|(host, own)| json!({ "host": host, "politeness": entry::politeness(own) }));
+    let written = json!({
+        "settings": entry::settings(&declared.settings),
+        "collections": declared.collections.iter().map(entry::collection).collect::<Vec<Value>>(),
+        "profiles": declared.profiles.iter().map(entry::profile).collect::<Vec<Value>>(),
+        "seeds": declared.seeds.iter().map(entry::seed).collect::<Vec<Value>>(),
+        "host_groups": declared.groups.iter().map(entry::group).collect::<Vec<Value>>(),
+        "hosts": hosts.collect::<Vec<Value>>(),
+        "walks": declared.walks.iter().map(entry::walk).collect::<Vec<Value>>(),
+    });
+    assert_eq!(good(&written.to_string()), declared);
+}
+
+/// Each field of the model has a key: what the model says of itself, and what is written of it, are the same names.
+#[test]
+fn i3_every_field_of_the_model_is_written() {
+    let declared = good(&example());
+    let names = |value: &Value| -> BTreeSet<String> { value.as_object().unwrap().keys().cloned().collect() };
+    for (model, written) in [
+        (json!(declared.settings), entry::settings(&declared.settings)),
+        (json!(declared.settings.politeness), entry::politeness(&declared.settings.politeness)),
+        (json!(declared.collections[0]), entry::collection(&declared.collections[0])),
+        (
+            json!(declared.collections[0].cookies[0]),
+            entry::collection(&declared.collections[0])["cookies"][0].clone(),
+        ),
+        (json!(declared.profiles[0]), entry::profile(&declared.profiles[0])),
+        (json!(declared.profiles[0].scope), entry::profile(&declared.profiles[0])["scope"].clone()),
+        (json!(declared.profiles[0].limits), entry::profile(&declared.profiles[0])["limits"].clone()),
+        (json!(declared.seeds[0]), entry::seed(&declared.seeds[0])),
+        (json!(declared.groups[0]), entry::group(&declared.groups[0])),
+    ] {
+        assert_eq!(names(&model), names(&written));
+    }
 }
 
 #[test]

@@ -26,6 +26,7 @@ pub mod schedule;
 pub mod scope;
 pub mod standing;
 pub mod time;
+pub mod unit;
 pub mod url;
 pub mod walk;
 

@@ -33,12 +33,26 @@ pub struct Collection {
     pub index: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenCookie {
     pub host: String,
     pub name: String,
     pub value: String,
     pub path: Option<String>,
+}
+
+impl Default for Collection {
+    fn default() -> Collection {
+        Collection {
+            name: String::new(),
+            active: true,
+            user_agent: None,
+            headers: Vec::new(),
+            cookies: Vec::new(),
+            warc_prefix: None,
+            index: true,
+        }
+    }
 }
 
 /// How to harvest: one collection, a scope, a frequency.
@@ -55,6 +69,22 @@ pub struct Profile {
     pub ttl: Option<Span>,
     pub robots: RobotsPolicy,
     pub limits: Limits,
+}
+
+impl Default for Profile {
+    fn default() -> Profile {
+        Profile {
+            name: String::new(),
+            active: true,
+            collection: String::new(),
+            scope: Scope::default(),
+            every: Span::ZERO,
+            length: None,
+            ttl: None,
+            robots: RobotsPolicy::Obey,
+            limits: Limits::default(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,8 +148,14 @@ pub struct Seed {
     pub profiles: Vec<String>,
 }
 
+impl Default for Seed {
+    fn default() -> Seed {
+        Seed { name: String::new(), url: String::new(), active: true, profiles: Vec::new() }
+    }
+}
+
 /// Hosts that share one politeness slot (one server behind many names).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostGroup {
     /// Not a valid domain name, so that it can never be mistaken for a host.
     pub name: String,
@@ -148,7 +184,8 @@ impl Default for Politeness {
 pub struct DeclaredWalk {
     pub name: String,
     pub active: bool,
-    /// Says to which collection it belongs, whether robots are asked, and how far a fetch may go. Its scope and frequency say nothing here.
+    /// Says to which collection it belongs, whether robots are asked, and how far a fetch may go.
+    /// Its scope and frequency say nothing here.
     pub profile: String,
     /// On whose behalf the links of its pages are followed; none: they are not.
     pub seed: Option<SeedKey>,

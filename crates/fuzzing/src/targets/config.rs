@@ -2,13 +2,10 @@
 
 use crate::{Seeds, Target};
 use policy::catalog::Catalog;
-use policy::model::DeclaredWalk;
-use policy::time::Span;
 use serde_json::{Value, json};
 
-use declare::{ConfigError, Declared, example, parse, print_duration};
+use declare::{ConfigError, Declared, entry, example, parse};
 use plan::webfile;
-use server::api::render;
 
 pub const CONFIG: Target = Target {
     name: "config",
@@ -115,32 +112,14 @@ fn written(declared: &Declared) -> Value {
     let hosts = declared
         .hosts
         .iter()
-        .map(|(host, politeness)| json!({ "host": host, "politeness": render::politeness(politeness) }));
+        .map(|(host, politeness)| json!({ "host": host, "politeness": entry::politeness(politeness) }));
     json!({
-        "settings": render::settings(&declared.settings),
-        "collections": declared.collections.iter().map(render::collection).collect::<Vec<_>>(),
-        "profiles": declared.profiles.iter().map(render::profile).collect::<Vec<_>>(),
-        "seeds": declared.seeds.iter().map(render::seed).collect::<Vec<_>>(),
-        "host_groups": declared.groups.iter().map(render::group).collect::<Vec<_>>(),
+        "settings": entry::settings(&declared.settings),
+        "collections": declared.collections.iter().map(entry::collection).collect::<Vec<_>>(),
+        "profiles": declared.profiles.iter().map(entry::profile).collect::<Vec<_>>(),
+        "seeds": declared.seeds.iter().map(entry::seed).collect::<Vec<_>>(),
+        "host_groups": declared.groups.iter().map(entry::group).collect::<Vec<_>>(),
         "hosts": hosts.collect::<Vec<_>>(),
-        "walks": declared.walks.iter().map(walk).collect::<Vec<_>>(),
+        "walks": declared.walks.iter().map(entry::walk).collect::<Vec<_>>(),
     })
-}
-
-fn walk(walk: &DeclaredWalk) -> Value {
-    let mut entry = json!({
-        "name": walk.name, "active": walk.active, "profile": walk.profile, "seed": walk.seed, "round": walk.round,
-    });
-    let Value::Object(mut settings) = json!(walk.settings) else { panic!("settings are a map") };
-    if let Some(Value::Object(rules)) = settings.remove("exists") {
-        settings.extend(rules.into_iter().filter(|(_, rule)| *rule != json!([])));
-    }
-    if let Some(cooldown) = settings.get("cooldown").and_then(Value::as_u64) {
-        settings.insert("cooldown".to_owned(), print_duration(Span(cooldown)).into());
-    }
-    let given = settings.into_iter().filter(|(_, value)| !value.is_null());
-    if let Value::Object(entry) = &mut entry {
-        entry.extend(given);
-    }
-    entry
 }

@@ -52,7 +52,7 @@ pub use reports::{
 };
 pub use state::App;
 pub use status::LatestItem;
-pub use things::{Deleted, Kind, ManySeeds, NewSeed, SeedsAdded, Switched, render, settings_of};
+pub use things::{Deleted, Kind, ManySeeds, NewSeed, SeedsAdded, Switched};
 pub use why::{WhyHost, WhyItem};
 
 /// Every route with its description.

@@ -8,8 +8,8 @@ use super::listing::Listing;
 use super::queue::each;
 use crate::args::{BlacklistArgs, BlacklistCommand, BlacklistList};
 use crate::output::{Column, left};
-use declare::print_duration;
 use harvest::session::note;
+use policy::unit::print_duration;
 use server::api::{Added, Ask, BlacklistItem, Lifted, Question};
 
 const COLUMNS: [Column; 5] = [left("since"), left("until"), left("reason"), left("collection"), left("url")];

@@ -9,8 +9,8 @@ use serde_json::json;
 use super::listing::Listing;
 use crate::args::{QueueArgs, QueueCommand, StateArg, UrlArgs};
 use crate::output::{Column, left, number_or_dash, right, text_or_dash};
-use declare::print_duration;
 use harvest::session::{note, stdout};
+use policy::unit::print_duration;
 use server::api::{Ask, Moved, Question, QueueItem};
 
 const COLUMNS: [Column; 9] = [

@@ -6,7 +6,6 @@
 mod kind;
 mod many;
 mod read;
-pub mod render;
 mod routes;
 mod settings;
 
@@ -23,12 +22,11 @@ use utoipa::ToSchema;
 
 use super::page::{self, Page, Paging};
 use super::{Answer, App, Problem};
-use declare::excerpt;
+use declare::{entry, excerpt};
 
 pub use kind::Kind;
 pub use many::{ManySeeds, NewSeed, SeedsAdded};
 pub(super) use read::masked;
-pub use read::settings as settings_of;
 pub(super) use routes::routes;
 
 /// What became of a switch.
@@ -57,7 +55,7 @@ async fn list(app: &App, kind: Kind, paging: &Paging) -> Answer<Page<Value>> {
     app.look(|catalog| {
         let names = first_names(kind.names(catalog), after.as_deref(), limit + 1);
         let next = names.get(limit).and_then(|_| names.get(limit - 1)).map(|last| page::name_cursor(last));
-        let items = names.iter().take(limit).map(|name| render::json(catalog, kind, name)).collect();
+        let items = names.iter().take(limit).map(|name| entry::shown(catalog, kind, name)).collect();
         Page { items, next }
     })
     .await
@@ -81,7 +79,7 @@ async fn show(app: &App, kind: Kind, name: &str) -> Answer<Response> {
     let (thing, tag) = app
         .look(|catalog| -> Answer<_> {
             let (name, tag) = found(catalog, kind, name)?;
-            Ok((render::json(catalog, kind, &name), tag))
+            Ok((entry::shown(catalog, kind, &name), tag))
         })
         .await??;
     Ok(tagged(StatusCode::OK, &thing, &tag))
@@ -90,7 +88,7 @@ async fn show(app: &App, kind: Kind, name: &str) -> Answer<Response> {
 /// The thing's own name, and the tag of what it says.
 fn found(catalog: &Catalog, kind: Kind, name: &str) -> Answer<(String, String)> {
     let name = kind.resolve(catalog, name).map_err(|error| Problem::not_found(&error))?;
-    let tag = etag(&render::whole(catalog, kind, &name));
+    let tag = etag(&entry::whole(catalog, kind, &name));
     Ok((name, tag))
 }
 
@@ -99,14 +97,14 @@ async fn put(app: &App, kind: Kind, name: &str, headers: &HeaderMap, body: Value
     let (change, is_there) = app
         .look(|catalog| -> Answer<_> {
             let is_there = kind.is_there(catalog, name);
-            let now = is_there.then(|| etag(&render::whole(catalog, kind, name)));
+            let now = is_there.then(|| etag(&entry::whole(catalog, kind, name)));
             expect(headers, now.as_deref(), || format!("{kind} {}", excerpt(name)))?;
-            Ok((read::thing(catalog, kind, name, body)?, is_there))
+            Ok((entry::read(catalog, kind, name, body)?, is_there))
         })
         .await??;
     app.frontier.declare(&[change]).await?;
     let shown =
-        |catalog: &Catalog| (render::json(catalog, kind, name), etag(&render::whole(catalog, kind, name)));
+        |catalog: &Catalog| (entry::shown(catalog, kind, name), etag(&entry::whole(catalog, kind, name)));
     let (thing, tag) = app.look(shown).await?;
     Ok(tagged(if is_there { StatusCode::OK } else { StatusCode::CREATED }, &thing, &tag))
 }

@@ -6,8 +6,9 @@ use axum::response::Response;
 use policy::catalog::Change;
 use serde_json::Value;
 
-use super::{etag, expect, read, render, tagged};
+use super::{etag, expect, tagged};
 use crate::api::{Answer, App, Json};
+use declare::entry;
 
 /// Get the settings
 #[utoipa::path(
@@ -17,14 +18,14 @@ use crate::api::{Answer, App, Json};
     responses((status = 200, body = ref("#/components/schemas/Settings"), headers(("etag" = String)))),
 )]
 pub(super) async fn get_settings(State(app): State<App>) -> Answer<Response> {
-    let settings = app.look(|catalog| render::settings(catalog.settings())).await?;
+    let settings = app.look(|catalog| entry::settings(catalog.settings())).await?;
     Ok(tagged(StatusCode::OK, &settings, &etag(&settings)))
 }
 
 /// Replace the settings
 ///
-/// What is left out is as by default. `user_agent`, `contact` and `certificates` count from the next start of the server on, the rest at
-/// once.
+/// What is left out is as by default. `user_agent`, `contact` and `certificates` count from the next start of the
+/// server on, the rest at once.
 #[utoipa::path(
     put,
     path = "/api/v1/settings",
@@ -42,10 +43,10 @@ pub(super) async fn put_settings(
     Json(body): Json<Value>,
 ) -> Answer<Response> {
     let _turn = app.edits.lock().await;
-    let now = app.look(|catalog| render::settings(catalog.settings())).await?;
+    let now = app.look(|catalog| entry::settings(catalog.settings())).await?;
     expect(&headers, Some(&etag(&now)), || "the settings".to_owned())?;
-    let change = Change::PutSettings(Box::new(read::settings(&body)?));
+    let change = Change::PutSettings(Box::new(entry::read_settings(&body)?));
     app.frontier.declare(&[change]).await?;
-    let settings = app.look(|catalog| render::settings(catalog.settings())).await?;
+    let settings = app.look(|catalog| entry::settings(catalog.settings())).await?;
     Ok(tagged(StatusCode::OK, &settings, &etag(&settings)))
 }

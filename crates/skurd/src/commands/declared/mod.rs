@@ -17,7 +17,7 @@ use crate::args::{
 use crate::output::{Column, left, right};
 use declare::counted;
 use harvest::session::{note, stdout};
-use server::api::{Ask, Deleted, Kind, Question, Switched, render, segment};
+use server::api::{Ask, Deleted, Kind, Question, Switched, segment};
 
 pub(crate) fn seed(command: SeedCommand) -> Result<()> {
     match command {
@@ -83,7 +83,7 @@ fn show(kind: Kind, data: &DataDir, name: &str, as_json: bool) -> Result<()> {
     let mut out = stdout();
     match as_json {
         true => writeln!(out, "{thing}")?,
-        false => render::to_yaml(&mut out, &thing)?,
+        false => declare::to_yaml(&mut out, &thing)?,
     }
     Ok(out.flush()?)
 }

@@ -9,11 +9,12 @@ use policy::walk::{Direction, Retry, WalkSettings};
 use super::lines::{self, STRETCHES, question};
 use crate::args::ShowArgs;
 use crate::output::{Column, Table, left, number_or_dash, right, text_or_dash};
+use declare::counted;
 use declare::text::rate_text;
-use declare::{counted, print_duration};
 use harvest::session::{note, stdout};
 use harvest::walk::WalkCell;
 use harvest::walk::map::{CELLS, Map, has_colours};
+use policy::unit::print_duration;
 use server::api::walks::{IdRange, WalkDetail, WalkItem};
 use server::api::{Ask, NOT_UNDERSTOOD};
 
