@@ -1,4 +1,5 @@
-//! From values to the model: sections in the order of their references, whatever their order in the file.
+//! From values to the model: sections in the order of their references, whatever their order in the
+//! file.
 
 use std::collections::HashMap;
 
@@ -22,7 +23,8 @@ use crate::value::{Data, Fields};
 use crate::walks::Walks;
 use crate::yaml::{self, Documents, Node};
 
-/// Profiles of one seed: each is compared with the others, and at each harvest all of them are asked.
+/// Profiles of one seed: each is compared with the others, and at each harvest all of them are
+/// asked.
 const SEED_PROFILES_MAX: usize = 100;
 
 /// Names that are there, each with its place.
@@ -121,7 +123,8 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// The entries of a section, one after the other, each taken apart before the next is looked at.
+    /// The entries of a section, one after the other, each taken apart before the next is looked
+    /// at.
     fn each(
         &mut self,
         section: &'static str,
@@ -288,7 +291,8 @@ pub(crate) fn seed<'a>(
     for value in given.iter().take(SEED_PROFILES_MAX) {
         let Some(name) = value.text() else { continue };
         known.check(name, value.at, reader);
-        // Each name there is, once: what leads nowhere is told above and does not make the list long.
+        // Each name there is, once: what leads nowhere is told above and does not make the list
+        // long.
         if named.iter().any(|other| other == name) {
             let what = format!("profile {} is here twice", excerpt(name));
             reader.problems.add(value.at, what, "name it once");
@@ -307,7 +311,8 @@ pub(crate) fn seed<'a>(
     Some(seed)
 }
 
-/// A seed that none of its profiles takes in is never harvested. A profile that is not known here may take it.
+/// A seed that none of its profiles takes in is never harvested. A profile that is not known here
+/// may take it.
 pub fn nobody_takes<'a>(
     url: &str,
     profiles: impl Iterator<Item = Option<&'a Profile>>,

@@ -1,5 +1,6 @@
-//! One collection, profile, seed or host group, or the settings, as a request has it: JSON that is read by the
-//! description of the config file and written by it. References lead to what is declared already.
+//! One collection, profile, seed or host group, or the settings, as a request has it: JSON that is
+//! read by the description of the config file and written by it. References lead to what is
+//! declared already.
 
 use std::fmt;
 
@@ -254,7 +255,8 @@ fn finish<T>(mut reader: Reader, read: T) -> Result<T, Invalid> {
     })
 }
 
-/// What the config file would say of it, as it is shown: secrets are masked (I7). Null if it is not there.
+/// What the config file would say of it, as it is shown: secrets are masked (I7). Null if it is not
+/// there.
 pub fn shown(catalog: &Catalog, kind: Kind, name: &str) -> Value {
     match kind {
         Kind::Collection => catalog.collection(name).map(|found| collection(&secret::masked(found))),

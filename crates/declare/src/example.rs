@@ -1,4 +1,5 @@
-//! The commented example: every key of the description once, with its sentence, its default and a value.
+//! The commented example: every key of the description once, with its sentence, its default and a
+//! value.
 
 use crate::keys::{Key, Kind, Need, Table};
 use crate::tables::ROOT;

@@ -1,8 +1,9 @@
 //! How the keys of a table and the fields of the model belong together.
 //!
-//! A [`Field`] is made of what the reader read ([`Data`]), and gives it back for the writer. A [`Record`] is a struct
-//! whose fields have the names of the keys; [`record!`] writes its table and both directions from one list of
-//! entries, and [`Words`] are the enums that are written as one word.
+//! A [`Field`] is made of what the reader read ([`Data`]), and gives it back for the writer. A
+//! [`Record`] is a struct whose fields have the names of the keys; [`record!`] writes its table and
+//! both directions from one list of entries, and [`Words`] are the enums that are written as one
+//! word.
 
 use policy::model::{BadCertificates, RobotsPolicy};
 use policy::scope::{Pattern, Within};
@@ -72,8 +73,8 @@ macro_rules! table {
     };
 }
 
-/// A table and the struct it describes. `key [path]` is a key whose field has another place in the struct, `key []` one
-/// that has none.
+/// A table and the struct it describes. `key [path]` is a key whose field has another place in the
+/// struct, `key []` one that has none.
 macro_rules! record {
     ($vis:vis static $table:ident = $name:literal of $model:ty;
      $($key:ident $([$($path:tt)*])? : $kind:expr, $need:expr, $example:expr, $doc:expr;)*) => {

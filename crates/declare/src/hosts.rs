@@ -1,7 +1,8 @@
 //! Politeness, and the hosts and groups that have one of their own.
 //!
-//! What a host or group leaves out is as in the settings, so the check that `min` is not longer than `max` is made
-//! on what results. A host has one politeness: it is in one group or in `hosts`, once.
+//! What a host or group leaves out is as in the settings, so the check that `min` is not longer
+//! than `max` is made on what results. A host has one politeness: it is in one group or in `hosts`,
+//! once.
 
 use std::collections::HashMap;
 
@@ -15,7 +16,8 @@ use crate::read::Reader;
 use crate::text::excerpt;
 use crate::value::Fields;
 
-/// Whether the politeness that resulted holds together; what was not given comes from what messages call `from`.
+/// Whether the politeness that resulted holds together; what was not given comes from what messages
+/// call `from`.
 pub(crate) fn check_politeness(fields: &Fields, politeness: &Politeness, from: &str, reader: &mut Reader) {
     let Some(own) = fields.fields("politeness") else { return };
     let readable = !own.is_wrong("min") && !own.is_wrong("max");

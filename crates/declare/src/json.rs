@@ -1,4 +1,5 @@
-//! From a JSON value to the nodes that YAML gives, so that one reader reads both. A place is the number of a pointer.
+//! From a JSON value to the nodes that YAML gives, so that one reader reads both. A place is the
+//! number of a pointer.
 
 use serde_json::Value;
 

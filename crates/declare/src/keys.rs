@@ -1,5 +1,6 @@
-//! How the config file is described: one description for reading, writing, suggestions, the JSON Schema and the
-//! commented example, so that they cannot drift apart. The description itself is in [`super::tables`].
+//! How the config file is described: one description for reading, writing, suggestions, the JSON
+//! Schema and the commented example, so that they cannot drift apart. The description itself is in
+//! [`super::tables`].
 
 use crate::value::Data;
 use crate::write;
@@ -21,7 +22,8 @@ pub struct Key {
     pub need: Need,
     /// One or two sentences, for schema and example.
     pub doc: &'static str,
-    /// A good value in YAML on one line, for hints and example; empty where the keys below make it up.
+    /// A good value in YAML on one line, for hints and example; empty where the keys below make it
+    /// up.
     pub example: &'static str,
 }
 

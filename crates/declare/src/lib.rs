@@ -1,17 +1,19 @@
-//! What people declare (I3): in one YAML file, in JSON, on the command line or in the list of another crawler
-//! ([`import`]), read into the plain data of `policy::model` by one description.
+//! What people declare (I3): in one YAML file, in JSON, on the command line or in the list of
+//! another crawler ([`import`]), read into the plain data of `policy::model` by one description.
 //!
-//! A file's way: [`yaml`] makes nodes of the text that know their place; [`read`] makes values of the nodes by the
-//! description in [`tables`]; [`declare`] puts the values together to the plain data of `policy::model`, fills in
-//! what profiles inherit ([`profile`]) and follows every reference. Each step adds what it finds wrong to one list
-//! of [`problem`]s, so that a person sees all of them at once, in the order of the file.
+//! A file's way: [`yaml`] makes nodes of the text that know their place; [`read`] makes values of
+//! the nodes by the description in [`tables`]; [`declare`] puts the values together to the plain
+//! data of `policy::model`, fills in what profiles inherit ([`profile`]) and follows every
+//! reference. Each step adds what it finds wrong to one list of [`problem`]s, so that a person sees
+//! all of them at once, in the order of the file.
 //!
-//! The description is the only place that knows the keys: [`field`] puts what was read into the model and takes it out
-//! again, [`write`] makes JSON and YAML of it, and [`schema`] and [`example`] are written from it too. What a request
-//! says of one entry ([`entry`]) goes the same way, from nodes that [`json`] makes.
+//! The description is the only place that knows the keys: [`field`] puts what was read into the
+//! model and takes it out again, [`write`] makes JSON and YAML of it, and [`schema`] and
+//! [`example`] are written from it too. What a request says of one entry ([`entry`]) goes the same
+//! way, from nodes that [`json`] makes.
 //!
-//! Hostile files end in a problem: size, depth, aliases, regular expressions and the number of profiles and
-//! of problems told are bounded, each where it is read.
+//! Hostile files end in a problem: size, depth, aliases, regular expressions and the number of
+//! profiles and of problems told are bounded, each where it is read.
 
 mod declare;
 pub mod entry;
@@ -23,7 +25,6 @@ mod hosts;
 pub mod import;
 mod json;
 pub mod keys;
-mod moment;
 mod problem;
 mod profile;
 pub mod read;
@@ -48,7 +49,6 @@ use policy::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, Se
 pub use declare::{nobody_takes, one_document};
 pub use example::example;
 pub use keys::TextRule;
-pub use moment::rfc3339;
 pub use problem::{At, ConfigError, Problems};
 pub use scalar::{Wrong, read_duration, read_text};
 pub use schema::{json_of, schema};
@@ -106,7 +106,8 @@ pub fn load(path: &Path) -> Result<Declared> {
     Ok(parse(&path.display().to_string(), &bytes)?)
 }
 
-/// A whole file, unless it is larger than it may be; the size is not asked for, since a pipe has none.
+/// A whole file, unless it is larger than it may be; the size is not asked for, since a pipe has
+/// none.
 pub fn read_bounded(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
     let cannot = || format!("cannot read {}", path.display());
     let file = File::open(path).with_context(cannot)?;

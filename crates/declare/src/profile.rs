@@ -1,9 +1,9 @@
 //! Profiles and what they inherit.
 //!
-//! A profile is its parent's finished profile with its own keys laid over it, or the defaults if it has no
-//! parent. Parents may stand anywhere in the file, so profiles are finished parents first: from each profile the
-//! chain upwards is followed until one that is finished, and then laid down again. A chain that meets itself is
-//! a cycle.
+//! A profile is its parent's finished profile with its own keys laid over it, or the defaults if it
+//! has no parent. Parents may stand anywhere in the file, so profiles are finished parents first:
+//! from each profile the chain upwards is followed until one that is finished, and then laid down
+//! again. A chain that meets itself is a cycle.
 
 use std::collections::HashMap;
 
@@ -103,7 +103,8 @@ impl Family<'_> {
         }
     }
 
-    /// Tells the cycle once, at its profile that stands first in the file, and breaks all that lead to it.
+    /// Tells the cycle once, at its profile that stands first in the file, and breaks all that lead
+    /// to it.
     fn tell_cycle(&mut self, chain: &[usize], met: usize, reader: &mut Reader) {
         const CYCLE_SHOWN_MAX: usize = 10;
         let start = chain.iter().position(|index| *index == met).unwrap_or(0);

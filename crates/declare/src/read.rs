@@ -1,7 +1,7 @@
 //! Reads nodes by their description: one function per kind of thing, none of which knows any key.
 //!
-//! A wrong value is told and left out; what surrounds it is read on, so that all problems of a file come to light
-//! at once. Reading takes the nodes apart as it goes: memory is not needed twice.
+//! A wrong value is told and left out; what surrounds it is read on, so that all problems of a file
+//! come to light at once. Reading takes the nodes apart as it goes: memory is not needed twice.
 
 use policy::url::UrlRules;
 
@@ -118,7 +118,8 @@ impl Reader {
         Some(Value { at, data })
     }
 
-    /// A list whose wrong elements are left out; none if one was wrong, so that nothing is read into the rest.
+    /// A list whose wrong elements are left out; none if one was wrong, so that nothing is read
+    /// into the rest.
     fn list(&mut self, node: Node<'_>, key: &Key, of: &'static Kind, min: usize) -> Option<Vec<Value>> {
         let at = node.at;
         let yaml::Data::List(nodes) = node.data else {

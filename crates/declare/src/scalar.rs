@@ -323,7 +323,8 @@ fn read_path(text: &str) -> Read<Data> {
     }
 }
 
-/// Whether a request header can be declared: what the client refuses to send, and what is declared in another way, is not.
+/// Whether a request header can be declared: what the client refuses to send, and what is declared
+/// in another way, is not.
 pub(crate) fn check_header(name: &str, value: &str) -> Result<(), Wrong> {
     let taken = |why: &str, hint: &str| Err(wrong(format!("the header {} {why}", excerpt(name)), hint));
     match net::http::check_header(name, value) {

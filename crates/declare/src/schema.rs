@@ -1,7 +1,7 @@
 //! The config's JSON Schema (draft 2020-12), for editors that complete and check while one types.
 //!
-//! It says what single values look like. References between names, cycles and which of two durations is longer
-//! are beyond it: `skurd config check` knows those.
+//! It says what single values look like. References between names, cycles and which of two
+//! durations is longer are beyond it: `skurd config check` knows those.
 
 use policy::unit;
 use policy::walk::ID_MAX;

@@ -1,7 +1,8 @@
 //! What is shown to nobody (I7): the values of cookies and headers that are given for a login.
 //!
-//! They are declared, kept and sent, and wherever they would be shown there is a mask instead. The mask that comes
-//! back, because somebody edited what they were shown, means the value that is there: it never becomes a value.
+//! They are declared, kept and sent, and wherever they would be shown there is a mask instead. The
+//! mask that comes back, because somebody edited what they were shown, means the value that is
+//! there: it never becomes a value.
 
 use std::fmt;
 

@@ -1,6 +1,7 @@
-//! Every key of the config file, once. An entry says how a key is spelled, what it takes, whether it must be there,
-//! a good value and what it means; the model of `policy` has the field of that name and its default. From these
-//! two the key is read from YAML and JSON, written, suggested, and stands in schema and example.
+//! Every key of the config file, once. An entry says how a key is spelled, what it takes, whether
+//! it must be there, a good value and what it means; the model of `policy` has the field of that
+//! name and its default. From these two the key is read from YAML and JSON, written, suggested, and
+//! stands in schema and example.
 
 use policy::model::{
     BadCertificates, Collection, GivenCookie, HostGroup, Limits, NAME_BYTES_MAX, Politeness, Profile, Seed,
@@ -76,7 +77,8 @@ record! {
          at most max.";
 }
 
-/// The settings have a politeness of which all is said; that of a host or group says what is not as in the settings.
+/// The settings have a politeness of which all is said; that of a host or group says what is not as
+/// in the settings.
 macro_rules! politeness {
     ($kind:ident $table:ident $(of $model:ty)?: $need:ident, $factor:literal, $min:literal,
      $max:literal, $parallel:literal) => {

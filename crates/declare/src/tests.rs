@@ -164,7 +164,8 @@ fn i3_what_is_written_reads_back_as_the_same() {
     assert_eq!(good(&written.to_string()), declared);
 }
 
-/// Each field of the model has a key: what the model says of itself, and what is written of it, are the same names.
+/// Each field of the model has a key: what the model says of itself, and what is written of it, are
+/// the same names.
 #[test]
 fn i3_every_field_of_the_model_is_written() {
     let declared = good(&example());
@@ -210,7 +211,8 @@ fn i3_every_default_is_the_real_one() {
     assert_eq!(good(&long), short);
 }
 
-/// Takes each key out of the example in turn (a switch is turned off instead): what is declared must change.
+/// Takes each key out of the example in turn (a switch is turned off instead): what is declared
+/// must change.
 #[test]
 fn i3_every_key_has_an_effect() {
     let whole = good(&example_json().to_string());
@@ -311,7 +313,8 @@ proptest! {
         let _ = parse("c", &bytes);
     }
 
-    /// The example with one piece of it replaced: whatever comes of it, it comes in order and on single lines.
+    /// The example with one piece of it replaced: whatever comes of it, it comes in order and on
+    /// single lines.
     #[test]
     fn i3_a_broken_example_is_explained(from in 0..6000usize, len in 0..40usize, with in "[ \\t\\n:,\\[\\]{}&*!'\"#a-z0-9-]{0,12}") {
         let text: Vec<char> = example().chars().collect();

@@ -1,4 +1,5 @@
-//! What the reader made of a node by its description: right in itself, with its place, not yet put together.
+//! What the reader made of a node by its description: right in itself, with its place, not yet put
+//! together.
 
 use policy::scope::Pattern;
 use policy::time::Span;

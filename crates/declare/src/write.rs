@@ -60,7 +60,8 @@ fn yes_or_no(yes: bool) -> &'static str {
     if yes { "yes" } else { "no" }
 }
 
-/// An object as an entry of the config file: its name first, maps last, lists and odd texts in JSON, which is YAML.
+/// An object as an entry of the config file: its name first, maps last, lists and odd texts in
+/// JSON, which is YAML.
 pub fn to_yaml(out: &mut impl Write, object: &Value) -> io::Result<()> {
     let Value::Object(entries) = object else { return writeln!(out, "{object}") };
     let place = |key: &str, value: &Value| (value.is_object(), key != "name");

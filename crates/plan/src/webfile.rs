@@ -7,7 +7,8 @@
 //!     - {error: timeout, delay: 30s}          # from then on
 //! ```
 //!
-//! Read with the description and the reader of the config, so that mistakes are told in the same way.
+//! Read with the description and the reader of the config, so that mistakes are told in the same
+//! way.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Durations and sizes as people write them: `1d12h`, `500ms`, `1GiB`, `10MB`.
 //!
-//! What is printed can be read again and gives the same value; a value has one printed form, the shortest in
-//! whole units (`90m` is printed `1h30m`, `14d` is printed `2w`).
+//! What is printed can be read again and gives the same value; a value has one printed form, the
+//! shortest in whole units (`90m` is printed `1h30m`, `14d` is printed `2w`).
 
 use crate::time::Span;
 

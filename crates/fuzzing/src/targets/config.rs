@@ -1,4 +1,5 @@
-//! The config file (I3): it ends in problems that are in the file, or in a model that can be written and read back.
+//! The config file (I3): it ends in problems that are in the file, or in a model that can be
+//! written and read back.
 
 use crate::{Seeds, Target};
 use policy::catalog::Catalog;
