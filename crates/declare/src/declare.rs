@@ -241,7 +241,9 @@ impl Known<'_> {
             Known::Here(thing, names) => dangling(name, at, thing, names, reader),
             Known::Declared(kind, catalog) => {
                 let names = kind.names(catalog);
-                let Hinted { what, hint } = nowhere(&kind.to_string(), name, names.into_iter());
+                let compared = names.len().min(reader.names_left);
+                reader.names_left -= compared;
+                let Hinted { what, hint } = nowhere(&kind.to_string(), name, names, compared);
                 reader.problems.add(at, what, hint);
             }
         }

@@ -300,7 +300,7 @@ pub fn politeness(politeness: &Politeness) -> Value {
     write::record(politeness, &OWN_POLITENESS)
 }
 
-pub fn walk(walk: &DeclaredWalk) -> Value {
+pub(crate) fn walk(walk: &DeclaredWalk) -> Value {
     write::record(&WalkDraft::from(walk), &WALK)
 }
 

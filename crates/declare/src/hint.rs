@@ -42,16 +42,16 @@ pub fn hinted(what: impl Into<String>, hint: impl Into<String>) -> Error {
 }
 
 /// Of a million names not every one is compared.
-const NAMES_COMPARED_MAX: usize = 10_000;
+pub(crate) const NAMES_COMPARED_MAX: usize = 10_000;
 
 /// A name that leads nowhere, with the one that was probably meant.
 pub fn unknown<'a>(thing: &str, name: &str, names: impl Iterator<Item = &'a str>) -> Error {
-    Error::new(nowhere(thing, name, names))
+    Error::new(nowhere(thing, name, names.collect(), NAMES_COMPARED_MAX))
 }
 
-pub(crate) fn nowhere<'a>(thing: &str, name: &str, names: impl Iterator<Item = &'a str>) -> Hinted {
-    let names: Vec<&str> = names.collect();
-    let hint = match nearest(name, names.iter().copied().take(NAMES_COMPARED_MAX)) {
+/// The same, with the number of names that are compared.
+pub(crate) fn nowhere(thing: &str, name: &str, names: Vec<&str>, compared_max: usize) -> Hinted {
+    let hint = match nearest(name, names.iter().copied().take(compared_max)) {
         Some(near) => format!("did you mean `{near}`?"),
         None if names.is_empty() => format!("no {thing} is declared: {}", how_to_add(thing)),
         None => known(thing, names),

@@ -10,18 +10,18 @@ use crate::yaml::{Data, Key, Node};
 /// The nodes of a value, and the JSON pointer to each of them by its line, counted from 1.
 pub(crate) fn nodes(value: &Value) -> (Node<'_>, Vec<String>) {
     let mut pointers = Vec::new();
-    let root = node(value, String::new(), &mut pointers);
+    let root = node(value, "", &mut pointers);
     (root, pointers)
 }
 
-fn node<'a>(value: &'a Value, pointer: String, pointers: &mut Vec<String>) -> Node<'a> {
+fn node<'a>(value: &'a Value, pointer: &str, pointers: &mut Vec<String>) -> Node<'a> {
     let line = u32::try_from(pointers.len() + 1).unwrap_or(u32::MAX);
     let at = At { line, column: 1 };
-    pointers.push(pointer.clone());
+    pointers.push(pointer.to_owned());
     let data = match value {
         Value::Object(entries) => {
             let entries = entries.iter().map(|(name, value)| {
-                let value = node(value, format!("{pointer}/{}", escaped(name)), pointers);
+                let value = node(value, &format!("{pointer}/{}", escaped(name)), pointers);
                 (Key { at: value.at, text: name.into() }, value)
             });
             Data::Map(entries.collect())
@@ -29,7 +29,7 @@ fn node<'a>(value: &'a Value, pointer: String, pointers: &mut Vec<String>) -> No
         Value::Array(items) => {
             let items = items.iter().enumerate();
             Data::List(
-                items.map(|(place, item)| node(item, format!("{pointer}/{place}"), pointers)).collect(),
+                items.map(|(place, item)| node(item, &format!("{pointer}/{place}"), pointers)).collect(),
             )
         }
         Value::String(text) => Data::Text { text: text.into(), plain: false },

@@ -45,6 +45,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use policy::catalog::Change;
 use policy::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, Seed, Settings};
+use serde_json::{Value, json};
 
 pub use declare::{nobody_takes, one_document};
 pub use example::example;
@@ -81,6 +82,20 @@ impl Declared {
             warnings.push(("no seeds and no walks: nothing would be harvested", hint));
         }
         warnings
+    }
+
+    /// All of it as a config in JSON, which is YAML, with everything spelled out.
+    pub fn to_json(&self) -> Value {
+        let hosts = self.hosts.iter();
+        json!({
+            "settings": entry::settings(&self.settings),
+            "collections": self.collections.iter().map(entry::collection).collect::<Vec<Value>>(),
+            "profiles": self.profiles.iter().map(entry::profile).collect::<Vec<Value>>(),
+            "seeds": self.seeds.iter().map(entry::seed).collect::<Vec<Value>>(),
+            "host_groups": self.groups.iter().map(entry::group).collect::<Vec<Value>>(),
+            "hosts": hosts.map(|own| write::record(own, &tables::HOST_ENTRY)).collect::<Vec<Value>>(),
+            "walks": self.walks.iter().map(entry::walk).collect::<Vec<Value>>(),
+        })
     }
 
     /// What to tell the catalog, in an order in which no reference ever dangles.

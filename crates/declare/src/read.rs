@@ -5,6 +5,7 @@
 
 use policy::url::UrlRules;
 
+use crate::hint::NAMES_COMPARED_MAX;
 use crate::keys::{Key, Kind, Need, Table, TextRule};
 use crate::problem::{At, Problems};
 use crate::scalar::{
@@ -24,6 +25,8 @@ pub struct Reader {
     pub rules: UrlRules,
     /// Of a JSON body: the pointers that stand for places.
     pointers: Option<Vec<String>>,
+    /// Names of the catalog that may still be compared with ones that lead nowhere.
+    pub(crate) names_left: usize,
     regexes: usize,
 }
 
@@ -35,7 +38,13 @@ impl Default for Reader {
 
 impl Reader {
     pub fn new() -> Reader {
-        Reader { problems: Problems::new(), rules: UrlRules::default(), pointers: None, regexes: 0 }
+        Reader {
+            problems: Problems::new(),
+            rules: UrlRules::default(),
+            pointers: None,
+            names_left: NAMES_COMPARED_MAX,
+            regexes: 0,
+        }
     }
 
     /// For nodes that come from JSON, with the pointer to each.

@@ -29,21 +29,16 @@ impl From<Time> for Civil {
     }
 }
 
-impl Civil {
-    /// None if there is no such day, or no such time of a day; years have up to four digits.
-    pub fn time(self) -> Option<Time> {
-        let legal = (1..=9999).contains(&self.year)
-            && (1..=12).contains(&self.month)
-            && (1..=days_of_month(self.year, self.month)).contains(&self.day)
-            && (0..24).contains(&self.hour)
-            && (0..60).contains(&self.minute)
-            && (0..60).contains(&self.second)
-            && (0..1000).contains(&self.ms);
-        let seconds = || (self.hour * 60 + self.minute) * 60 + self.second;
-        legal.then(|| {
-            Time(days_since_1970(self.year, self.month, self.day) * DAY_MS + seconds() * 1000 + self.ms)
-        })
-    }
+/// None if there is no such day, or no such time of a day; years have up to four digits.
+pub fn time([year, month, day]: [i64; 3], [hour, minute, second]: [i64; 3], ms: i64) -> Option<Time> {
+    let legal = (1..=9999).contains(&year)
+        && (1..=12).contains(&month)
+        && (1..=days_of_month(year, month)).contains(&day)
+        && (0..24).contains(&hour)
+        && (0..60).contains(&minute)
+        && (0..60).contains(&second);
+    let seconds = || (hour * 60 + minute) * 60 + second;
+    legal.then(|| Time(days_since_1970(year, month, day) * DAY_MS + seconds() * 1000 + ms))
 }
 
 fn days_of_month(year: i64, month: i64) -> i64 {
@@ -92,16 +87,9 @@ pub fn rfc3339(text: &str) -> Option<Time> {
         Some(digits) if digits.is_empty() || digits.contains('.') => return None,
         Some(digits) => format!("{digits:0<3}")[..3].parse().ok()?,
     };
-    let civil = Civil {
-        year: number(0, 4)?,
-        month: number(5, 7)?,
-        day: number(8, 10)?,
-        hour: number(11, 13)?,
-        minute: number(14, 16)?,
-        second: number(17, 19)?,
-        ms,
-    };
-    Some(Time(civil.time()?.0.checked_sub(offset_ms(zone)?)?))
+    let date = [number(0, 4)?, number(5, 7)?, number(8, 10)?];
+    let local = time(date, [number(11, 13)?, number(14, 16)?, number(17, 19)?], ms)?;
+    Some(Time(local.0.checked_sub(offset_ms(zone)?)?))
 }
 
 /// `Z`, `+01:00`.
@@ -124,7 +112,9 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn a_time_comes_back_from_its_date(ms in -62_135_596_800_000_i64..253_402_300_800_000) {
-            proptest::prop_assert_eq!(Civil::from(Time(ms)).time(), Some(Time(ms)));
+            let Civil { year, month, day, hour, minute, second, ms: rest } = Civil::from(Time(ms));
+            let again = time([year, month, day], [hour, minute, second], rest);
+            proptest::prop_assert_eq!(again, Some(Time(ms)));
             proptest::prop_assert_eq!(rfc3339(&Time(ms).to_string()), Some(Time(ms.div_euclid(1000) * 1000)));
         }
 

@@ -95,3 +95,20 @@ fn i4_problems_point_to_the_field() {
         "/politeness/max"
     );
 }
+
+#[test]
+fn i4_all_problems_of_a_body_are_told_in_its_order() {
+    let catalog = catalog();
+    let body = json!({"url": "ftp://a", "profiles": ["dayly", "plain", "plain"], "activ": true});
+    let problems = read(&catalog, Kind::Seed, "new", body).unwrap_err().0;
+    let told: Vec<(&str, &str)> =
+        problems.iter().map(|field| (field.pointer.as_str(), field.hint.as_str())).collect();
+    assert_eq!(told.len(), 4, "{told:?}");
+    assert_eq!(told[0], ("/activ", "did you mean `active`?"));
+    assert_eq!(told[1], ("/profiles/0", "did you mean `daily`?"));
+    assert_eq!(told[2], ("/profiles/2", "name it once"));
+    assert_eq!(told[3].0, "/url");
+    let twice = json!({"hosts": ["c.no", "d.no", "WWW.C.no"]});
+    let problems = read(&catalog, Kind::Group, "group:new", twice).unwrap_err().0;
+    assert_eq!(problems[0].hint, "it is in `group:new` at /hosts/0 too");
+}

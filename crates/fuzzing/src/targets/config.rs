@@ -3,9 +3,8 @@
 
 use crate::{Seeds, Target};
 use policy::catalog::Catalog;
-use serde_json::{Value, json};
 
-use declare::{ConfigError, Declared, entry, example, parse};
+use declare::{ConfigError, example, parse};
 use plan::webfile;
 
 pub const CONFIG: Target = Target {
@@ -78,7 +77,7 @@ fn config(input: &[u8]) {
         Err(error) => explained(&error, input),
         Ok(declared) => {
             let _ = declared.warnings();
-            let text = written(&declared).to_string();
+            let text = declared.to_json().to_string();
             let again = parse("again", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
             assert_eq!(again, declared, "what was written reads back as something else");
             let mut catalog = Catalog::new();
@@ -106,21 +105,4 @@ fn explained(error: &ConfigError, input: &[u8]) {
         assert!(!problem.what.contains('\n') && !problem.hint.contains('\n'), "{problem:?}");
         assert!(!problem.what.is_empty() && !problem.hint.is_empty(), "{problem:?}");
     }
-}
-
-/// A config in JSON, which is YAML, with everything spelled out.
-fn written(declared: &Declared) -> Value {
-    let hosts = declared
-        .hosts
-        .iter()
-        .map(|(host, politeness)| json!({ "host": host, "politeness": entry::politeness(politeness) }));
-    json!({
-        "settings": entry::settings(&declared.settings),
-        "collections": declared.collections.iter().map(entry::collection).collect::<Vec<_>>(),
-        "profiles": declared.profiles.iter().map(entry::profile).collect::<Vec<_>>(),
-        "seeds": declared.seeds.iter().map(entry::seed).collect::<Vec<_>>(),
-        "host_groups": declared.groups.iter().map(entry::group).collect::<Vec<_>>(),
-        "hosts": hosts.collect::<Vec<_>>(),
-        "walks": declared.walks.iter().map(entry::walk).collect::<Vec<_>>(),
-    })
 }

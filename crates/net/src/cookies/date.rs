@@ -2,7 +2,7 @@
 //! like a time of day, a day, a month and a year each count as that. Nothing else reads what
 //! servers write.
 
-use policy::civil::Civil;
+use policy::civil;
 use policy::time::Time;
 
 const MONTHS: [&str; 12] =
@@ -53,8 +53,7 @@ impl Parts {
             year @ 0..=69 => year + 2000,
             year => year,
         };
-        let civil = Civil { year, month, day, hour, minute, second, ms: 0 };
-        civil.time().filter(|_| year >= 1601)
+        civil::time([year, month, day], [hour, minute, second], 0).filter(|_| year >= 1601)
     }
 }
 

@@ -4,7 +4,7 @@
 //! file; warcio, cdxj-indexer and pywb read that. Their index keys have fourteen digits and end at
 //! the second.
 
-use policy::civil::Civil;
+use policy::civil::{self, Civil};
 use policy::time::Time;
 
 /// `2024-02-29T12:34:56.789Z`.
@@ -30,16 +30,8 @@ pub fn from_digits17(digits: &str) -> Option<Time> {
         return None;
     }
     let number = |from: usize, to: usize| digits[from..to].parse().ok();
-    Civil {
-        year: number(0, 4)?,
-        month: number(4, 6)?,
-        day: number(6, 8)?,
-        hour: number(8, 10)?,
-        minute: number(10, 12)?,
-        second: number(12, 14)?,
-        ms: number(14, 17)?,
-    }
-    .time()
+    let date = [number(0, 4)?, number(4, 6)?, number(6, 8)?];
+    civil::time(date, [number(8, 10)?, number(10, 12)?, number(12, 14)?], number(14, 17)?)
 }
 
 /// Reads a date as warcio does: numbers between anything else, from year and day at least to
@@ -52,16 +44,8 @@ pub fn parse(text: &str) -> Option<Time> {
     }
     let number = |i: usize| parts.get(i).map_or(Some(0), |part| part.parse().ok());
     let fraction: String = parts.get(6).unwrap_or(&"").chars().chain("000".chars()).take(3).collect();
-    Civil {
-        year: number(0)?,
-        month: number(1)?,
-        day: number(2)?,
-        hour: number(3)?,
-        minute: number(4)?,
-        second: number(5)?,
-        ms: fraction.parse().ok()?,
-    }
-    .time()
+    let date = [number(0)?, number(1)?, number(2)?];
+    civil::time(date, [number(3)?, number(4)?, number(5)?], fraction.parse().ok()?)
 }
 
 #[cfg(test)]
