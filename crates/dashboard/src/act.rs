@@ -6,8 +6,8 @@ use axum::response::Response;
 use super::Site;
 use super::forms::Filled;
 use app::control::{self, Pausable, Start};
+use app::declared::{self, Expected, Switched};
 use app::queue::{self, Move};
-use app::things::{self, Expected, Switched};
 use app::walks::{self, AnotherRun, Strategy, WalkItem, WalkState};
 use app::{Answer, Kind, Problem};
 use declare::counted;
@@ -48,7 +48,7 @@ impl Site {
             _ => None,
         };
         let switched = match kind {
-            Some(kind) => things::switch(&self.app, kind, name, &Expected::default(), active).await,
+            Some(kind) => declared::switch(&self.app, kind, name, &Expected::default(), active).await,
             None => walks::switch(&self.app, name.to_owned(), active).await,
         };
         let Switched { name, active, changed } = switched?;

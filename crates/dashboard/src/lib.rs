@@ -17,6 +17,8 @@ mod act;
 mod address;
 mod assets;
 mod captures;
+mod declaration;
+mod declared;
 mod forms;
 mod hosts;
 mod inspect;
@@ -29,8 +31,6 @@ mod queue;
 mod reports;
 mod spark;
 mod text;
-mod thing;
-mod things;
 mod walks;
 
 use std::ops::Deref;
@@ -86,12 +86,12 @@ fn routes(site: Site) -> Router {
         .route("/hosts", get(hosts::show))
         .route("/queue", get(queue::show))
         .route("/inspect", get(inspect::show))
-        .route("/seeds", get(things::seeds))
-        .route("/profiles", get(things::profiles))
-        .route("/collections", get(things::collections))
-        .route("/seeds/{name}", get(thing::seed))
-        .route("/profiles/{name}", get(thing::profile))
-        .route("/collections/{name}", get(thing::collection))
+        .route("/seeds", get(declared::seeds))
+        .route("/profiles", get(declared::profiles))
+        .route("/collections", get(declared::collections))
+        .route("/seeds/{name}", get(declaration::seed))
+        .route("/profiles/{name}", get(declaration::profile))
+        .route("/collections/{name}", get(declaration::collection))
         .route("/walks", get(walks::list))
         .route("/walks/{name}", get(walks::one))
         .route("/links", get(links::top))

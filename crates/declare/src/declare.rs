@@ -1,24 +1,30 @@
-//! From values to the model: sections in the order of their references, whatever their order in the file.
+//! From values to the model: sections in the order of their references, whatever their order in the
+//! file.
 
 use std::collections::HashMap;
 
-use policy::model::{BadCertificates, Collection, GivenCookie, Position, Profile, Seed, Settings};
+use policy::catalog::Catalog;
+use policy::model::{Collection, Position, Profile, Seed, Settings};
 use policy::url::{UrlRules, normalise};
 
 use crate::Declared;
-use crate::hosts::{Groups, Hosts, politeness};
+use crate::entry;
+use crate::field::Record;
+use crate::hint::{Hinted, nowhere};
+use crate::hosts::{Groups, Hosts, check_politeness};
 use crate::keys::{Key, Kind, Table};
 use crate::problem::{At, ConfigError};
 use crate::profile;
 use crate::read::Reader;
 use crate::scalar::Wrong;
-use crate::tables::ROOT;
+use crate::tables::{ROOT, SETTINGS};
 use crate::text::{counted, excerpt};
-use crate::value::{Data, Fields, set};
+use crate::value::{Data, Fields};
 use crate::walks::Walks;
 use crate::yaml::{self, Documents, Node};
 
-/// Profiles of one seed: each is compared with the others, and at each harvest all of them are asked.
+/// Profiles of one seed: each is compared with the others, and at each harvest all of them are
+/// asked.
 const SEED_PROFILES_MAX: usize = 100;
 
 /// Names that are there, each with its place.
@@ -69,8 +75,7 @@ struct Sections<'a>(HashMap<&'static str, Node<'a>>);
 impl<'a> Sections<'a> {
     fn of(root: Node<'a>, reader: &mut Reader) -> Option<Sections<'a>> {
         let yaml::Data::Map(entries) = root.data else {
-            let names: Vec<&str> = ROOT.keys.iter().map(|key| key.name).collect();
-            let hint = format!("it begins with one of: {}", names.join(", "));
+            let hint = format!("it begins with one of: {}", ROOT.names());
             reader.problems.add(root.at, "a config is a map of sections", hint);
             return None;
         };
@@ -95,7 +100,8 @@ impl<'a> Sections<'a> {
         });
         let mut drafts = Vec::new();
         self.each("profiles", reader, |fields, _| drafts.push(fields));
-        let (profiles, profile_names) = profile::resolve(&drafts, &collections.names, reader);
+        let known = Known::Here("collection", &collections.names);
+        let (profiles, profile_names) = profile::resolve(&drafts, &known, reader);
         let seeds = self.seeds(&profile_names, &profiles, reader);
         let mut groups = Groups::default();
         self.each("host_groups", reader, |fields, reader| groups.add(&fields, &settings, reader));
@@ -117,7 +123,8 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// The entries of a section, one after the other, each taken apart before the next is looked at.
+    /// The entries of a section, one after the other, each taken apart before the next is looked
+    /// at.
     fn each(
         &mut self,
         section: &'static str,
@@ -138,34 +145,15 @@ impl<'a> Sections<'a> {
     }
 
     fn settings(&mut self, reader: &mut Reader) -> Settings {
-        let mut settings = Settings::default();
-        let (Some(node), Some(key)) = (self.0.remove("settings"), ROOT.key("settings")) else {
-            return settings;
-        };
-        let Kind::Table(table) = key.kind else { return settings };
-        let Some(fields) = reader.fields(node, table, key) else { return settings };
-        set(&mut settings.recheck, fields.span("recheck"));
-        set(&mut settings.lease, fields.span("lease"));
-        set(&mut settings.on_time, fields.span("on_time"));
-        set(&mut settings.robots_cache, fields.span("robots_cache"));
-        set(&mut settings.session_ids, fields.texts("session_ids"));
-        set(&mut settings.user_agent, fields.optional("user_agent", Fields::text));
-        set(&mut settings.certificates, fields.text("certificates").map(|word| certificates(&word)));
-        set(&mut settings.index_across, fields.bool("index_across"));
-        set(&mut settings.contact, fields.optional("contact", Fields::text));
-        settings.politeness = politeness(&fields, &settings.politeness, "the default", reader);
-        settings
+        self.0.remove("settings").map_or_else(Settings::default, |node| settings(node, reader))
     }
 
     fn seeds(&mut self, names: &Names, profiles: &[Profile], reader: &mut Reader) -> Vec<Seed> {
         let (mut seeds, mut places) = (Vec::new(), Vec::new());
         let by_name: HashMap<&str, &Profile> = profiles.iter().map(|own| (own.name.as_str(), own)).collect();
         self.each("seeds", reader, |fields, reader| {
-            if let Some(seed) = seed(&fields, names, reader) {
-                let own = seed.profiles.iter().map(|name| by_name.get(name.as_str()).copied());
-                if let Some(Wrong { what, hint }) = nobody_takes(&seed.url, own, &reader.rules) {
-                    reader.problems.add(fields.at("url"), what, hint);
-                }
+            let known = Known::Here("profile", names);
+            if let Some(seed) = seed(&fields, &known, |name| by_name.get(name).copied(), reader) {
                 seeds.push(seed);
                 places.push(if fields.mentions("name") { fields.at("name") } else { fields.at("url") });
             }
@@ -175,7 +163,18 @@ impl<'a> Sections<'a> {
     }
 }
 
-fn table_of(key: &Key) -> Option<&'static Table> {
+/// The settings that a map says; what it does not is as by default.
+pub(crate) fn settings(node: Node<'_>, reader: &mut Reader) -> Settings {
+    let mut settings = Settings::default();
+    let Some(key) = ROOT.key("settings") else { return settings };
+    if let Some(fields) = reader.fields(node, &SETTINGS, key) {
+        settings.lay(&fields);
+        check_politeness(&fields, &settings.politeness, "the default", reader);
+    }
+    settings
+}
+
+pub(crate) fn table_of(key: &Key) -> Option<&'static Table> {
     match key.kind {
         Kind::List { of: Kind::Table(table), .. } => Some(*table),
         _ => None,
@@ -194,15 +193,10 @@ impl<T> Named<T> {
         Named { thing, things: Vec::new(), names: Names::new() }
     }
 
-    pub(crate) fn add(
-        &mut self,
-        fields: &Fields,
-        reader: &mut Reader,
-        make: impl FnOnce(&Fields, String) -> T,
-    ) {
+    pub(crate) fn add(&mut self, fields: &Fields, reader: &mut Reader, make: impl FnOnce(&Fields) -> T) {
         let Some(name) = fields.text("name") else { return };
         if is_new(&name, fields.at("name"), self.thing, &mut self.names, reader) {
-            self.things.push(make(fields, name));
+            self.things.push(make(fields));
         }
     }
 }
@@ -215,18 +209,47 @@ pub(crate) fn is_new(name: &str, at: At, thing: &str, names: &mut Names, reader:
             true
         }
         Some(other) => {
-            taken(name, at, other.line, thing, reader);
+            taken(name, at, *other, thing, reader);
             false
         }
     }
 }
 
-fn taken(name: &str, at: At, line: u32, thing: &str, reader: &mut Reader) {
+fn taken(name: &str, at: At, other: At, thing: &str, reader: &mut Reader) {
     let what = format!("a second {thing} {}", excerpt(name));
-    reader.problems.add(at, what, format!("the first is on line {line}; names are unique"));
+    reader.problems.add(at, what, format!("the first is {}; names are unique", reader.mentioned(other)));
 }
 
-/// A name that leads nowhere, with the one that was probably meant.
+/// Where references may lead: to the names of this file, or to what is declared already.
+pub(crate) enum Known<'a> {
+    Here(&'static str, &'a Names),
+    Declared(entry::Kind, &'a Catalog),
+}
+
+impl Known<'_> {
+    pub(crate) fn has(&self, name: &str) -> bool {
+        match self {
+            Known::Here(_, names) => names.contains_key(name),
+            Known::Declared(kind, catalog) => kind.is_there(catalog, name),
+        }
+    }
+
+    /// Tells a name that leads nowhere, with the one that was probably meant.
+    pub(crate) fn check(&self, name: &str, at: At, reader: &mut Reader) {
+        match self {
+            _ if self.has(name) => {}
+            Known::Here(thing, names) => dangling(name, at, thing, names, reader),
+            Known::Declared(kind, catalog) => {
+                let names = kind.names(catalog);
+                let compared = names.len().min(reader.names_left);
+                reader.names_left -= compared;
+                let Hinted { what, hint } = nowhere(&kind.to_string(), name, names, compared);
+                reader.problems.add(at, what, hint);
+            }
+        }
+    }
+}
+
 pub(crate) fn dangling(name: &str, at: At, thing: &str, names: &Names, reader: &mut Reader) {
     let near = reader.problems.suggest(name, names.keys().map(String::as_str));
     let hint = match near {
@@ -248,65 +271,50 @@ fn there_are(thing: &str, names: &Names) -> String {
     format!("{verb} now: {}", shown.join(", "))
 }
 
-fn collection(fields: &Fields, name: String) -> Collection {
-    let headers = match fields.get("headers").map(|value| &value.data) {
-        Some(Data::Headers(headers)) => headers.clone(),
-        _ => Vec::new(),
-    };
-    let cookies = fields.list("cookies").unwrap_or_default().iter();
-    Collection {
-        name,
-        active: fields.bool("active").unwrap_or(true),
-        user_agent: fields.text("user_agent"),
-        headers,
-        cookies: cookies.filter_map(|value| cookie(&value.data)).collect(),
-        warc_prefix: fields.text("warc_prefix"),
-        index: fields.bool("index").unwrap_or(true),
-    }
+pub(crate) fn collection(fields: &Fields) -> Collection {
+    let mut collection = Collection::default();
+    collection.lay(fields);
+    collection
 }
 
-fn cookie(data: &Data) -> Option<GivenCookie> {
-    let Data::Fields(fields) = data else { return None };
-    Some(GivenCookie {
-        host: fields.text("host")?,
-        name: fields.text("name")?,
-        value: fields.text("value")?,
-        path: fields.text("path"),
-    })
-}
-
-fn seed(fields: &Fields, profiles: &Names, reader: &mut Reader) -> Option<Seed> {
+/// None if it has no URL; that has been told.
+pub(crate) fn seed<'a>(
+    fields: &Fields,
+    known: &Known<'_>,
+    profile: impl Fn(&str) -> Option<&'a Profile>,
+    reader: &mut Reader,
+) -> Option<Seed> {
     let mut named: Vec<String> = Vec::new();
-    let given = fields.list("profiles").unwrap_or_default();
+    let given = fields.list("profiles");
     if let Some(value) = given.get(SEED_PROFILES_MAX) {
         let what = format!("more than {SEED_PROFILES_MAX} profiles for one seed");
         reader.problems.add(value.at, what, "spread them over several seeds with names of their own");
     }
     for value in given.iter().take(SEED_PROFILES_MAX) {
         let Some(name) = value.text() else { continue };
-        if !profiles.contains_key(name) {
-            dangling(name, value.at, "profile", profiles, reader);
-        }
-        // Each name there is, once: what leads nowhere is told above and does not make the list long.
-        match named.iter().any(|other| other == name) {
-            true => reader.problems.add(
-                value.at,
-                format!("profile {} is here twice", excerpt(name)),
-                "name it once",
-            ),
-            false if profiles.contains_key(name) => named.push(name.to_owned()),
-            false => {}
+        known.check(name, value.at, reader);
+        // Each name there is, once: what leads nowhere is told above and does not make the list
+        // long.
+        if named.iter().any(|other| other == name) {
+            let what = format!("profile {} is here twice", excerpt(name));
+            reader.problems.add(value.at, what, "name it once");
+        } else if known.has(name) {
+            named.push(name.to_owned());
         }
     }
-    let (url, normal) = match &fields.get("url")?.data {
-        Data::Url { given, normal } => (given.clone(), normal),
-        _ => return None,
-    };
-    let name = fields.text("name").unwrap_or_else(|| normal.clone());
-    Some(Seed { name, url, active: fields.bool("active").unwrap_or(true), profiles: named })
+    let Data::Url { normal, .. } = &fields.get("url")?.data else { return None };
+    let mut seed = Seed { name: normal.clone(), ..Seed::default() };
+    seed.lay(fields);
+    seed.profiles = named;
+    let own = seed.profiles.iter().map(|name| profile(name));
+    if let Some(Wrong { what, hint }) = nobody_takes(&seed.url, own, &reader.rules) {
+        reader.problems.add(fields.at("url"), what, hint);
+    }
+    Some(seed)
 }
 
-/// A seed that none of its profiles takes in is never harvested. A profile that is not known here may take it.
+/// A seed that none of its profiles takes in is never harvested. A profile that is not known here
+/// may take it.
 pub fn nobody_takes<'a>(
     url: &str,
     profiles: impl Iterator<Item = Option<&'a Profile>>,
@@ -338,15 +346,8 @@ fn repeated_seeds(seeds: &[Seed], places: &[At], reader: &mut Reader) {
     let mut first: HashMap<&str, At> = HashMap::with_capacity(seeds.len());
     for (seed, at) in seeds.iter().zip(places) {
         match first.get(seed.name.as_str()) {
-            Some(other) => taken(&seed.name, *at, other.line, "seed", reader),
+            Some(other) => taken(&seed.name, *at, *other, "seed", reader),
             None => drop(first.insert(&seed.name, *at)),
         }
-    }
-}
-
-fn certificates(word: &str) -> BadCertificates {
-    match word {
-        "refuse" => BadCertificates::Refuse,
-        _ => BadCertificates::Accept,
     }
 }

@@ -1,4 +1,5 @@
-//! The commented example: every key of the description once, with its sentence, its default and a value.
+//! The commented example: every key of the description once, with its sentence, its default and a
+//! value.
 
 use crate::keys::{Key, Kind, Need, Table};
 use crate::tables::ROOT;
@@ -27,7 +28,7 @@ pub fn example() -> String {
     let mut text = HEAD.to_owned();
     for key in ROOT.keys {
         text.push('\n');
-        write_key(&mut text, key, 0, "");
+        write_key(&mut text, &ROOT, key, 0, "");
         let further = FURTHER.iter().find(|(section, _)| *section == key.name);
         text.push_str(further.map_or("", |(_, further)| further));
     }
@@ -35,15 +36,15 @@ pub fn example() -> String {
 }
 
 /// `bullet` is `- ` for the first key of a list's entry.
-fn write_key(text: &mut String, key: &Key, indent: usize, bullet: &str) {
+fn write_key(text: &mut String, of: &Table, key: &Key, indent: usize, bullet: &str) {
     let after = " ".repeat(indent);
     let before = " ".repeat(indent - bullet.len());
-    comment(text, &before, &about(key));
+    comment(text, &before, &about(of, key));
     text.push_str(&format!("{before}{bullet}{}:", key.name));
     match (key.example, &key.kind) {
         ("", Kind::Table(table)) => {
             text.push('\n');
-            table.keys.iter().for_each(|key| write_key(text, key, indent + 2, ""));
+            table.keys.iter().for_each(|key| write_key(text, table, key, indent + 2, ""));
         }
         ("", Kind::List { of: Kind::Table(table), .. }) => {
             text.push('\n');
@@ -55,14 +56,14 @@ fn write_key(text: &mut String, key: &Key, indent: usize, bullet: &str) {
 
 fn write_entry(text: &mut String, table: &Table, indent: usize) {
     for (place, key) in table.keys.iter().enumerate() {
-        write_key(text, key, indent, if place == 0 { "- " } else { "" });
+        write_key(text, table, key, indent, if place == 0 { "- " } else { "" });
     }
 }
 
-fn about(key: &Key) -> String {
+fn about(of: &Table, key: &Key) -> String {
     let doc = key.doc;
     match key.need {
-        Need::Default(default) => format!("{doc} Default: {default}"),
+        Need::Default => format!("{doc} Default: {}", of.default_text(key).unwrap_or_default()),
         Need::Required => format!("{doc} Required."),
         Need::RequiredUnless(other) => format!("{doc} Required, unless it comes with `{other}`."),
         Need::Optional => format!("{doc} Default: none"),

@@ -1,11 +1,13 @@
-//! Values that are given one by one, on the command line or in a request, read by the same rules as in the config file.
+//! Values that are given one by one, on the command line or in a request, read by the same rules as
+//! in the config file.
 
+use policy::civil::rfc3339;
 use policy::model::{NAME_BYTES_MAX, RobotsPolicy};
 use policy::scope::Pattern;
 use policy::time::{Span, Time};
 use policy::url::{URL_BYTES_MAX, UrlRules};
 
-use crate::{Data, TextRule, Wrong, read_duration, read_text, rfc3339};
+use crate::{Data, TextRule, Wrong, read_duration, read_text};
 
 /// Shortest and longest delay between two requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -34,11 +34,7 @@ impl fmt::Display for Usage {
 impl std::error::Error for Usage {}
 
 pub fn misused(what: impl fmt::Display, hint: impl fmt::Display) -> Error {
-    Usage(format!(
-        "{what}
-hint: {hint}"
-    ))
-    .into()
+    Usage(format!("{what}\nhint: {hint}")).into()
 }
 
 pub fn hinted(what: impl Into<String>, hint: impl Into<String>) -> Error {
@@ -46,17 +42,21 @@ pub fn hinted(what: impl Into<String>, hint: impl Into<String>) -> Error {
 }
 
 /// Of a million names not every one is compared.
-const NAMES_COMPARED_MAX: usize = 10_000;
+pub(crate) const NAMES_COMPARED_MAX: usize = 10_000;
 
 /// A name that leads nowhere, with the one that was probably meant.
 pub fn unknown<'a>(thing: &str, name: &str, names: impl Iterator<Item = &'a str>) -> Error {
-    let names: Vec<&str> = names.collect();
-    let hint = match nearest(name, names.iter().copied().take(NAMES_COMPARED_MAX)) {
+    Error::new(nowhere(thing, name, names.collect(), NAMES_COMPARED_MAX))
+}
+
+/// The same, with the number of names that are compared.
+pub(crate) fn nowhere(thing: &str, name: &str, names: Vec<&str>, compared_max: usize) -> Hinted {
+    let hint = match nearest(name, names.iter().copied().take(compared_max)) {
         Some(near) => format!("did you mean `{near}`?"),
         None if names.is_empty() => format!("no {thing} is declared: {}", how_to_add(thing)),
         None => known(thing, names),
     };
-    hinted(format!("there is no {thing} {}", excerpt(name)), hint)
+    Hinted { what: format!("there is no {thing} {}", excerpt(name)), hint }
 }
 
 fn how_to_add(thing: &str) -> String {

@@ -1,27 +1,25 @@
 //! Politeness, and the hosts and groups that have one of their own.
 //!
-//! What a host or group leaves out is as in the settings, so the check that `min` is not longer than `max` is made
-//! on what results. A host has one politeness: it is in one group or in `hosts`, once.
+//! What a host or group leaves out is as in the settings, so the check that `min` is not longer
+//! than `max` is made on what results. A host has one politeness: it is in one group or in `hosts`,
+//! once.
 
 use std::collections::HashMap;
 
 use policy::model::{HostGroup, Politeness, Settings};
+use policy::unit::print_duration;
 
 use crate::declare::{Named, Names, is_new};
+use crate::field::Record;
 use crate::problem::At;
 use crate::read::Reader;
 use crate::text::excerpt;
-use crate::unit::print_duration;
-use crate::value::{Fields, set};
+use crate::value::Fields;
 
-/// Politeness under the key of that name; what is not given comes from `base`, which messages call `from`.
-pub(crate) fn politeness(fields: &Fields, base: &Politeness, from: &str, reader: &mut Reader) -> Politeness {
-    let mut politeness = base.clone();
-    let Some(own) = fields.fields("politeness") else { return politeness };
-    set(&mut politeness.factor, own.factor("factor"));
-    set(&mut politeness.min, own.span("min"));
-    set(&mut politeness.max, own.span("max"));
-    set(&mut politeness.parallel, own.count("parallel"));
+/// Whether the politeness that resulted holds together; what was not given comes from what messages
+/// call `from`.
+pub(crate) fn check_politeness(fields: &Fields, politeness: &Politeness, from: &str, reader: &mut Reader) {
+    let Some(own) = fields.fields("politeness") else { return };
     let readable = !own.is_wrong("min") && !own.is_wrong("max");
     if readable && politeness.min > politeness.max {
         let (min, max) = (print_duration(politeness.min), print_duration(politeness.max));
@@ -34,7 +32,6 @@ pub(crate) fn politeness(fields: &Fields, base: &Politeness, from: &str, reader:
         let at = own.at(if given("max") { "max" } else { "min" });
         reader.problems.add(at, format!("`min` ({min}) is longer than `max` ({max})"), hint);
     }
-    politeness
 }
 
 pub(crate) struct Groups {
@@ -51,27 +48,25 @@ impl Default for Groups {
 
 impl Groups {
     pub(crate) fn add(&mut self, fields: &Fields, settings: &Settings, reader: &mut Reader) {
-        let politeness = politeness(fields, &settings.politeness, "the settings", reader);
-        let group = fields.text("name").unwrap_or_default();
-        let mut hosts = Vec::new();
-        for value in fields.list("hosts").unwrap_or_default() {
+        let mut group = HostGroup { politeness: settings.politeness.clone(), ..HostGroup::default() };
+        group.lay(fields);
+        check_politeness(fields, &group.politeness, "the settings", reader);
+        group.hosts.clear();
+        for value in fields.list("hosts") {
             let Some(host) = value.text() else { continue };
             match self.of.get(host) {
                 Some((other, at)) => {
                     let what = format!("host {} is in two groups, or twice in one", excerpt(host));
-                    reader.problems.add(
-                        value.at,
-                        what,
-                        format!("it is in {} on line {} too", excerpt(other), at.line),
-                    );
+                    let hint = format!("it is in {} {} too", excerpt(other), reader.mentioned(*at));
+                    reader.problems.add(value.at, what, hint);
                 }
                 None => {
-                    self.of.insert(host.to_owned(), (group.clone(), value.at));
-                    hosts.push(host.to_owned());
+                    self.of.insert(host.to_owned(), (group.name.clone(), value.at));
+                    group.hosts.push(host.to_owned());
                 }
             }
         }
-        self.groups.add(fields, reader, |_, name| HostGroup { name, hosts, politeness });
+        self.groups.add(fields, reader, |_| group);
     }
 }
 
@@ -83,20 +78,19 @@ pub(crate) struct Hosts {
 
 impl Hosts {
     pub(crate) fn add(&mut self, fields: &Fields, settings: &Settings, groups: &Groups, reader: &mut Reader) {
-        let politeness = politeness(fields, &settings.politeness, "the settings", reader);
+        let mut entry = (String::new(), settings.politeness.clone());
+        entry.lay(fields);
+        check_politeness(fields, &entry.1, "the settings", reader);
         let Some(host) = fields.text("host") else { return };
         let at = fields.at("host");
         if let Some((group, place)) = groups.of.get(&host) {
             let what =
                 format!("host {} is in group {}, whose politeness counts", excerpt(&host), excerpt(group));
-            reader.problems.add(
-                at,
-                what,
-                format!("take it out here, or out of the group on line {}", place.line),
-            );
+            let hint = format!("take it out here, or out of the group {}", reader.mentioned(*place));
+            reader.problems.add(at, what, hint);
         }
         if is_new(&host, at, "entry for host", &mut self.names, reader) {
-            self.hosts.push((host, politeness));
+            self.hosts.push(entry);
         }
     }
 }

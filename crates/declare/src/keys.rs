@@ -1,5 +1,9 @@
-//! How the config file is described: one description for reading, for suggestions, for the JSON Schema and for
-//! the commented example, so that they cannot drift apart. The description itself is in [`super::tables`].
+//! How the config file is described: one description for reading, writing, suggestions, the JSON
+//! Schema and the commented example, so that they cannot drift apart. The description itself is in
+//! [`super::tables`].
+
+use crate::value::Data;
+use crate::write;
 
 /// A map with fixed keys.
 #[derive(Debug)]
@@ -7,6 +11,8 @@ pub struct Table {
     /// As messages call one of it: `profile`.
     pub name: &'static str,
     pub keys: &'static [Key],
+    /// What a key of it is where it is left out.
+    pub default: fn(&str) -> Option<Data>,
 }
 
 #[derive(Debug)]
@@ -16,7 +22,8 @@ pub struct Key {
     pub need: Need,
     /// One or two sentences, for schema and example.
     pub doc: &'static str,
-    /// A good value in YAML on one line, for hints and example; empty where the keys below make it up.
+    /// A good value in YAML on one line, for hints and example; empty where the keys below make it
+    /// up.
     pub example: &'static str,
 }
 
@@ -25,8 +32,8 @@ pub enum Need {
     Required,
     /// Required unless this other key is there.
     RequiredUnless(&'static str),
-    /// May be left out, and then means this; the text is YAML.
-    Default(&'static str),
+    /// May be left out, and is then as in [`Table::default`].
+    Default,
     /// May be left out or null: there is none.
     Optional,
     /// May be left out or null: nothing of it is given.
@@ -99,6 +106,25 @@ pub enum TextRule {
 impl Table {
     pub fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.name == name)
+    }
+
+    /// What a key with a default means where it is left out, as YAML on one line.
+    pub fn default_text(&self, key: &Key) -> Option<String> {
+        let default = (self.default)(key.name).filter(|_| key.need == Need::Default)?;
+        Some(write::line(&write::value(&default, &key.kind)))
+    }
+
+    /// The names of its keys, as messages list them.
+    pub fn names(&self) -> String {
+        self.keys.iter().map(|key| key.name).collect::<Vec<&str>>().join(", ")
+    }
+}
+
+impl Key {
+    /// Whether null says that there is none of it.
+    pub fn may_be_null(&self) -> bool {
+        let empty_list = matches!(self.kind, Kind::List { min: 0, .. });
+        matches!(self.need, Need::Optional | Need::Empty) || (self.need == Need::Default && empty_list)
     }
 }
 

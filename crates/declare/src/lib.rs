@@ -1,24 +1,30 @@
-//! What people declare (I3): in one YAML file, in JSON, on the command line or in the list of another crawler ([`import`]), read into the plain
-//! data of `policy::model` by one description.
+//! What people declare (I3): in one YAML file, in JSON, on the command line or in the list of
+//! another crawler ([`import`]), read into the plain data of `policy::model` by one description.
 //!
-//! A file's way: [`yaml`] makes nodes of the text that know their place; [`read`] makes values of the nodes by the
-//! description in [`tables`]; [`declare`] puts the values together to the plain data of `policy::model`, fills in
-//! what profiles inherit ([`profile`]) and follows every reference. Each step adds what it finds wrong to one list
-//! of [`problem`]s, so that a person sees all of them at once, in the order of the file.
+//! A file's way: [`yaml`] makes nodes of the text that know their place; [`read`] makes values of
+//! the nodes by the description in [`tables`]; [`declare`] puts the values together to the plain
+//! data of `policy::model`, fills in what profiles inherit ([`profile`]) and follows every
+//! reference. Each step adds what it finds wrong to one list of [`problem`]s, so that a person sees
+//! all of them at once, in the order of the file.
 //!
-//! The description is the only place that knows the keys: [`schema`] and [`example`] are written from it too.
+//! The description is the only place that knows the keys: [`field`] puts what was read into the
+//! model and takes it out again, [`write`] makes JSON and YAML of it, and [`schema`] and
+//! [`example`] are written from it too. What a request says of one entry ([`entry`]) goes the same
+//! way, from nodes that [`json`] makes.
 //!
-//! Hostile files end in a problem: size, depth, aliases, regular expressions and the number of profiles and
-//! of problems told are bounded, each where it is read.
+//! Hostile files end in a problem: size, depth, aliases, regular expressions and the number of
+//! profiles and of problems told are bounded, each where it is read.
 
 mod declare;
+pub mod entry;
 mod example;
+mod field;
 pub mod given;
 pub mod hint;
 mod hosts;
 pub mod import;
+mod json;
 pub mod keys;
-mod moment;
 mod problem;
 mod profile;
 pub mod read;
@@ -27,9 +33,9 @@ mod schema;
 pub mod secret;
 mod tables;
 pub mod text;
-mod unit;
 pub mod value;
 mod walks;
+mod write;
 pub mod yaml;
 
 use std::fs::File;
@@ -39,18 +45,17 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use policy::catalog::Change;
 use policy::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, Seed, Settings};
+use serde_json::{Value, json};
 
 pub use declare::{nobody_takes, one_document};
 pub use example::example;
 pub use keys::TextRule;
-pub use moment::rfc3339;
 pub use problem::{At, ConfigError, Problems};
 pub use scalar::{Wrong, read_duration, read_text};
 pub use schema::{json_of, schema};
 pub use text::{counted, excerpt, nearest};
-pub use unit::{DURATION_HINT, parse_duration};
-pub use unit::{print_duration, print_size};
 pub use value::Data;
+pub use write::to_yaml;
 
 /// A million seeds fit; what is larger belongs into an import.
 pub const CONFIG_BYTES_MAX: u64 = 64 << 20;
@@ -79,6 +84,20 @@ impl Declared {
         warnings
     }
 
+    /// All of it as a config in JSON, which is YAML, with everything spelled out.
+    pub fn to_json(&self) -> Value {
+        let hosts = self.hosts.iter();
+        json!({
+            "settings": entry::settings(&self.settings),
+            "collections": self.collections.iter().map(entry::collection).collect::<Vec<Value>>(),
+            "profiles": self.profiles.iter().map(entry::profile).collect::<Vec<Value>>(),
+            "seeds": self.seeds.iter().map(entry::seed).collect::<Vec<Value>>(),
+            "host_groups": self.groups.iter().map(entry::group).collect::<Vec<Value>>(),
+            "hosts": hosts.map(|own| write::record(own, &tables::HOST_ENTRY)).collect::<Vec<Value>>(),
+            "walks": self.walks.iter().map(entry::walk).collect::<Vec<Value>>(),
+        })
+    }
+
     /// What to tell the catalog, in an order in which no reference ever dangles.
     pub fn into_changes(self) -> Vec<Change> {
         let settings = Change::PutSettings(Box::new(self.settings));
@@ -102,7 +121,8 @@ pub fn load(path: &Path) -> Result<Declared> {
     Ok(parse(&path.display().to_string(), &bytes)?)
 }
 
-/// A whole file, unless it is larger than it may be; the size is not asked for, since a pipe has none.
+/// A whole file, unless it is larger than it may be; the size is not asked for, since a pipe has
+/// none.
 pub fn read_bounded(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
     let cannot = || format!("cannot read {}", path.display());
     let file = File::open(path).with_context(cannot)?;

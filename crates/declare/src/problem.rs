@@ -1,8 +1,9 @@
 //! What is wrong with a file: where, what, and what would be right.
 //!
-//! A person who mends a config wants all problems at once and in the order of the file, though the reader finds
-//! them in the order of its passes. The collector takes them as they come and keeps the first
-//! [`PROBLEMS_SHOWN_MAX`] by place; of the rest it keeps the number, so a hostile file costs no memory.
+//! A person who mends a config wants all problems at once and in the order of the file, though the
+//! reader finds them in the order of its passes. The collector takes them as they come and keeps
+//! the first [`PROBLEMS_SHOWN_MAX`] by place; of the rest it keeps the number, so a hostile file
+//! costs no memory.
 
 use std::fmt;
 

@@ -1,23 +1,22 @@
 //! Profiles and what they inherit.
 //!
-//! A profile is its parent's finished profile with its own keys laid over it, or the defaults if it has no
-//! parent. Parents may stand anywhere in the file, so profiles are finished parents first: from each profile the
-//! chain upwards is followed until one that is finished, and then laid down again. A chain that meets itself is
-//! a cycle.
+//! A profile is its parent's finished profile with its own keys laid over it, or the defaults if it
+//! has no parent. Parents may stand anywhere in the file, so profiles are finished parents first:
+//! from each profile the chain upwards is followed until one that is finished, and then laid down
+//! again. A chain that meets itself is a cycle.
 
 use std::collections::HashMap;
 
-use policy::model::{Limits, Profile, RobotsPolicy};
-use policy::scope::{Pattern, Scope, Within};
+use policy::model::{Limits, Profile};
 use policy::time::Span;
-use policy::url::Scheme;
+use policy::unit::print_duration;
 
-use crate::declare::{Names, dangling, is_new};
+use crate::declare::{Known, Names, is_new};
+use crate::field::Record;
 use crate::problem::At;
 use crate::read::Reader;
 use crate::text::excerpt;
-use crate::unit::print_duration;
-use crate::value::{Data, Fields, Value, set};
+use crate::value::{Data, Fields};
 
 /// Each may inherit long lists from another, so their number bounds what a small file can grow to.
 const PROFILES_MAX: usize = 10_000;
@@ -32,7 +31,11 @@ enum Finished {
 }
 
 /// Finishes all profiles, in the order of the file, and says which names there are.
-pub(crate) fn resolve(drafts: &[Fields], collections: &Names, reader: &mut Reader) -> (Vec<Profile>, Names) {
+pub(crate) fn resolve(
+    drafts: &[Fields],
+    collections: &Known<'_>,
+    reader: &mut Reader,
+) -> (Vec<Profile>, Names) {
     let mut names = Names::new();
     let mut by_name: HashMap<String, usize> = HashMap::new();
     if let Some(draft) = drafts.get(PROFILES_MAX) {
@@ -63,7 +66,7 @@ struct Family<'a> {
 }
 
 impl Family<'_> {
-    fn finish(&mut self, index: usize, names: &Names, collections: &Names, reader: &mut Reader) {
+    fn finish(&mut self, index: usize, names: &Names, collections: &Known<'_>, reader: &mut Reader) {
         let chain = self.chain(index, names, reader);
         for index in chain.into_iter().rev() {
             let draft = &self.drafts[index];
@@ -92,14 +95,16 @@ impl Family<'_> {
             match self.by_name.get(&parent) {
                 Some(above) => index = *above,
                 None => {
-                    dangling(&parent, self.drafts[index].at("extends"), "profile", names, reader);
+                    let known = Known::Here("profile", names);
+                    known.check(&parent, self.drafts[index].at("extends"), reader);
                     return chain;
                 }
             }
         }
     }
 
-    /// Tells the cycle once, at its profile that stands first in the file, and breaks all that lead to it.
+    /// Tells the cycle once, at its profile that stands first in the file, and breaks all that lead
+    /// to it.
     fn tell_cycle(&mut self, chain: &[usize], met: usize, reader: &mut Reader) {
         const CYCLE_SHOWN_MAX: usize = 10;
         let start = chain.iter().position(|index| *index == met).unwrap_or(0);
@@ -125,7 +130,7 @@ impl Family<'_> {
         if !draft.mentions("extends")
             || draft.get("extends").is_some_and(|value| matches!(value.data, Data::None))
         {
-            return Some(unnamed());
+            return Some(Profile::default());
         }
         match self.finished.get(self.by_name.get(&draft.text("extends")?)?)? {
             Finished::Good(profile) => Some((**profile).clone()),
@@ -134,107 +139,23 @@ impl Family<'_> {
     }
 }
 
-fn unnamed() -> Profile {
-    Profile {
-        name: String::new(),
-        active: true,
-        collection: String::new(),
-        scope: Scope::default(),
-        every: Span::ZERO,
-        length: None,
-        ttl: None,
-        robots: RobotsPolicy::Obey,
-        limits: Limits::default(),
-    }
-}
-
 /// None if what must be there is not; the reader has told so.
-fn overlay(draft: &Fields, mut base: Profile, collections: &Names, reader: &mut Reader) -> Option<Profile> {
-    base.name = draft.text("name")?;
+fn overlay(
+    draft: &Fields,
+    mut base: Profile,
+    collections: &Known<'_>,
+    reader: &mut Reader,
+) -> Option<Profile> {
     if let Some(collection) = draft.text("collection") {
-        if !collections.contains_key(&collection) {
-            dangling(&collection, draft.at("collection"), "collection", collections, reader);
-        }
-        base.collection = collection;
+        collections.check(&collection, draft.at("collection"), reader);
     }
-    set(&mut base.active, draft.bool("active"));
-    set(&mut base.every, draft.span("every"));
-    set(&mut base.length, draft.optional("length", Fields::count));
-    set(&mut base.ttl, draft.optional("ttl", Fields::span));
-    set(&mut base.robots, draft.get("robots").and_then(robots));
-    if let Some(scope) = draft.fields("scope") {
-        lay_scope(scope, &mut base.scope);
-    }
+    base.name.clear();
+    base.lay(draft);
     if let Some(limits) = draft.fields("limits") {
-        lay_limits(limits, &mut base.limits);
         check_limits(limits, &base.limits, reader);
     }
-    (!base.collection.is_empty() && base.every != Span::ZERO).then_some(base)
-}
-
-fn robots(value: &Value) -> Option<RobotsPolicy> {
-    match &value.data {
-        Data::Text(word) if word == "ignore" => Some(RobotsPolicy::Ignore),
-        Data::Text(_) => Some(RobotsPolicy::Obey),
-        Data::Fields(fields) => fields.text("as").map(RobotsPolicy::ObeyAs),
-        _ => None,
-    }
-}
-
-fn lay_scope(fields: &Fields, scope: &mut Scope) {
-    set(&mut scope.within, fields.text("within").map(|word| within(&word)));
-    set(&mut scope.max_depth, fields.optional("max_depth", Fields::count));
-    set(&mut scope.off_domain_hops, fields.count("off_domain_hops"));
-    set(&mut scope.requisites, fields.bool("requisites"));
-    set(&mut scope.include, patterns(fields, "include"));
-    set(&mut scope.exclude, patterns(fields, "exclude"));
-    set(&mut scope.max_url_length, fields.count("max_url_length"));
-    set(&mut scope.max_repeats, fields.count("max_repeats"));
-    set(&mut scope.schemes, fields.texts("schemes").map(|words| schemes(&words)));
-}
-
-fn within(word: &str) -> Within {
-    match word {
-        "path" => Within::Path,
-        "host" => Within::Host,
-        "any" => Within::Any,
-        _ => Within::Domain,
-    }
-}
-
-fn schemes(words: &[String]) -> Vec<Scheme> {
-    [Scheme::Http, Scheme::Https]
-        .into_iter()
-        .filter(|scheme| words.iter().any(|word| word == scheme.as_str()))
-        .collect()
-}
-
-fn patterns(fields: &Fields, key: &str) -> Option<Vec<Pattern>> {
-    Some(fields.list(key)?.iter().filter_map(pattern).collect())
-}
-
-fn pattern(value: &Value) -> Option<Pattern> {
-    let Data::Fields(fields) = &value.data else { return None };
-    match fields.get("regex").map(|value| &value.data) {
-        Some(Data::Regex(pattern)) => Some(pattern.clone()),
-        _ => fields.text("prefix").map(Pattern::Prefix).or_else(|| fields.text("host").map(Pattern::Host)),
-    }
-}
-
-fn lay_limits(fields: &Fields, limits: &mut Limits) {
-    set(&mut limits.max_errors, fields.count("max_errors"));
-    set(&mut limits.max_not_found, fields.count("max_not_found"));
-    set(&mut limits.blacklist_for, fields.optional("blacklist_for", Fields::span));
-    set(&mut limits.backoff_base, fields.span("backoff_base"));
-    set(&mut limits.backoff_cap, fields.span("backoff_cap"));
-    set(&mut limits.max_bytes, fields.number("max_bytes"));
-    set(&mut limits.max_decoded_bytes, fields.number("max_decoded_bytes"));
-    set(&mut limits.max_header_bytes, fields.count("max_header_bytes"));
-    set(&mut limits.connect_timeout, fields.span("connect_timeout"));
-    set(&mut limits.first_byte_timeout, fields.span("first_byte_timeout"));
-    set(&mut limits.total_timeout, fields.span("total_timeout"));
-    set(&mut limits.max_outlinks, fields.count("max_outlinks"));
-    set(&mut limits.max_redirects, fields.count("max_redirects"));
+    let complete = !base.name.is_empty() && !base.collection.is_empty() && base.every != Span::ZERO;
+    complete.then_some(base)
 }
 
 fn check_limits(fields: &Fields, limits: &Limits, reader: &mut Reader) {

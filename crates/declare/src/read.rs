@@ -1,10 +1,11 @@
 //! Reads nodes by their description: one function per kind of thing, none of which knows any key.
 //!
-//! A wrong value is told and left out; what surrounds it is read on, so that all problems of a file come to light
-//! at once. Reading takes the nodes apart as it goes: memory is not needed twice.
+//! A wrong value is told and left out; what surrounds it is read on, so that all problems of a file
+//! come to light at once. Reading takes the nodes apart as it goes: memory is not needed twice.
 
 use policy::url::UrlRules;
 
+use crate::hint::NAMES_COMPARED_MAX;
 use crate::keys::{Key, Kind, Need, Table, TextRule};
 use crate::problem::{At, Problems};
 use crate::scalar::{
@@ -22,6 +23,10 @@ pub const REGEXES_MAX: usize = 2000;
 pub struct Reader {
     pub problems: Problems,
     pub rules: UrlRules,
+    /// Of a JSON body: the pointers that stand for places.
+    pointers: Option<Vec<String>>,
+    /// Names of the catalog that may still be compared with ones that lead nowhere.
+    pub(crate) names_left: usize,
     regexes: usize,
 }
 
@@ -33,7 +38,32 @@ impl Default for Reader {
 
 impl Reader {
     pub fn new() -> Reader {
-        Reader { problems: Problems::new(), rules: UrlRules::default(), regexes: 0 }
+        Reader {
+            problems: Problems::new(),
+            rules: UrlRules::default(),
+            pointers: None,
+            names_left: NAMES_COMPARED_MAX,
+            regexes: 0,
+        }
+    }
+
+    /// For nodes that come from JSON, with the pointer to each.
+    pub(crate) fn of_json(pointers: Vec<String>) -> Reader {
+        Reader { pointers: Some(pointers), ..Reader::new() }
+    }
+
+    /// Another place, as a message mentions it.
+    pub(crate) fn mentioned(&self, at: At) -> String {
+        match &self.pointers {
+            None => format!("on line {}", at.line),
+            Some(_) => format!("at {}", self.pointer(at)),
+        }
+    }
+
+    pub(crate) fn pointer(&self, at: At) -> &str {
+        let place = usize::try_from(at.line).unwrap_or(usize::MAX);
+        let pointers = self.pointers.as_deref().unwrap_or_default();
+        pointers.get(place.wrapping_sub(1)).map_or("", String::as_str)
     }
 
     /// The fields of a map; none if it is no map. `of` is the key it stands under.
@@ -76,10 +106,7 @@ impl Reader {
         let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None if name.text == "<<" => "merge keys are not taken; profiles share with `extends`".to_owned(),
-            None => {
-                let names: Vec<&str> = table.keys.iter().map(|key| key.name).collect();
-                format!("the keys here are: {}", names.join(", "))
-            }
+            None => format!("the keys here are: {}", table.names()),
         };
         self.problems.add(name.at, what, hint);
     }
@@ -100,7 +127,8 @@ impl Reader {
         Some(Value { at, data })
     }
 
-    /// A list whose wrong elements are left out; none if one was wrong, so that nothing is read into the rest.
+    /// A list whose wrong elements are left out; none if one was wrong, so that nothing is read
+    /// into the rest.
     fn list(&mut self, node: Node<'_>, key: &Key, of: &'static Kind, min: usize) -> Option<Vec<Value>> {
         let at = node.at;
         let yaml::Data::List(nodes) = node.data else {
@@ -124,9 +152,8 @@ impl Reader {
             }
         };
         if entries != 1 {
-            let names: Vec<&str> = table.keys.iter().map(|key| key.name).collect();
             let what = format!("a {} has exactly one key", table.name);
-            self.problems.add(node.at, what, format!("one of: {}", names.join(", ")));
+            self.problems.add(node.at, what, format!("one of: {}", table.names()));
             return None;
         }
         self.fields(node, table, key)
@@ -212,7 +239,7 @@ impl Reader {
             let needed = match key.need {
                 Need::Required => true,
                 Need::RequiredUnless(other) => !fields.mentions(other),
-                Need::Default(_) | Need::Optional | Need::Empty => false,
+                Need::Default | Need::Optional | Need::Empty => false,
             };
             if needed {
                 let what = format!("{} lacks `{}`", named(fields, table), key.name);
@@ -225,11 +252,8 @@ impl Reader {
 /// Explicitly none, where a key may be: null, or the word where no text is wanted.
 fn is_none(node: &Node<'_>, key: &Key) -> bool {
     let word = matches!(&node.data, yaml::Data::Text { text, plain: true } if text == "none");
-    match key.need {
-        Need::Optional => node.is_null() || (word && !matches!(key.kind, Kind::Text(_))),
-        Need::Empty | Need::Default("[]") => node.is_null(),
-        Need::Required | Need::RequiredUnless(_) | Need::Default(_) => false,
-    }
+    let by_word = key.need == Need::Optional && !matches!(key.kind, Kind::Text(_));
+    (node.is_null() && key.may_be_null()) || (word && by_word)
 }
 
 /// `profile `daily`` where it has a name.
@@ -266,10 +290,7 @@ fn shape(key: &Key, kind: &Kind) -> String {
                 table.keys.iter().map(|key| format!("{{{}: {}}}", key.name, key.example)).collect();
             format!("write one of: {}", forms.join(", "))
         }
-        Kind::Table(table) if key.example.is_empty() => {
-            let names: Vec<&str> = table.keys.iter().map(|key| key.name).collect();
-            format!("write keys and values: {}", names.join(", "))
-        }
+        Kind::Table(table) if key.example.is_empty() => format!("write keys and values: {}", table.names()),
         Kind::List { .. } if key.example.is_empty() => "begin each entry with `- `".to_owned(),
         _ => example(key),
     }

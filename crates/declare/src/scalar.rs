@@ -3,13 +3,13 @@
 use net::http::HeaderError;
 use policy::scope::Pattern;
 use policy::time::Span;
+use policy::unit::{DURATION_HINT, SIZE_HINT, parse_duration, parse_size, print_size};
 use policy::url::{UrlRules, normalise, site_of};
 use policy::walk::{ID_MAX, StatusRange, Template, parse_id};
 use url::Host;
 
 use crate::keys::TextRule;
 use crate::text::excerpt;
-use crate::unit::{DURATION_HINT, SIZE_HINT, parse_duration, parse_size, print_size};
 use crate::value::Data;
 
 /// What is wrong and what would be right. An empty hint is replaced by the key's example.
@@ -323,7 +323,8 @@ fn read_path(text: &str) -> Read<Data> {
     }
 }
 
-/// Whether a request header can be declared: what the client refuses to send, and what is declared in another way, is not.
+/// Whether a request header can be declared: what the client refuses to send, and what is declared
+/// in another way, is not.
 pub(crate) fn check_header(name: &str, value: &str) -> Result<(), Wrong> {
     let taken = |why: &str, hint: &str| Err(wrong(format!("the header {} {why}", excerpt(name)), hint));
     match net::http::check_header(name, value) {

@@ -1,15 +1,16 @@
 //! The config's JSON Schema (draft 2020-12), for editors that complete and check while one types.
 //!
-//! It says what single values look like. References between names, cycles and which of two durations is longer
-//! are beyond it: `skurd config check` knows those.
+//! It says what single values look like. References between names, cycles and which of two
+//! durations is longer are beyond it: `skurd config check` knows those.
 
+use policy::unit;
 use policy::walk::ID_MAX;
 use serde_json::{Map, Value, json};
 
+use crate::Problems;
 use crate::keys::{Key, Kind, Need, Table, TextRule};
 use crate::tables::ROOT;
 use crate::yaml::{Data, Documents, Node};
-use crate::{Problems, unit};
 
 pub fn schema() -> Value {
     let mut schema = json!({
@@ -23,7 +24,7 @@ pub fn schema() -> Value {
 
 fn of_table(table: &Table) -> Value {
     let properties: Map<String, Value> =
-        table.keys.iter().map(|key| (key.name.to_owned(), of_key(key))).collect();
+        table.keys.iter().map(|key| (key.name.to_owned(), of_key(table, key))).collect();
     let mut schema = json!({ "type": "object", "additionalProperties": false, "properties": properties });
     let required = names(table, |need| need == Need::Required);
     if !required.is_empty() {
@@ -44,14 +45,14 @@ fn names(table: &Table, wanted: impl Fn(Need) -> bool) -> Vec<&'static str> {
     table.keys.iter().filter(|key| wanted(key.need)).map(|key| key.name).collect()
 }
 
-fn of_key(key: &Key) -> Value {
+fn of_key(table: &Table, key: &Key) -> Value {
     let mut schema = of_kind(&key.kind);
-    if matches!(key.need, Need::Optional | Need::Empty | Need::Default("[]")) {
+    if key.may_be_null() {
         schema = json!({ "anyOf": [schema, { "enum": [null, "none"] }] });
     }
     let mut about = json!({ "description": key.doc });
-    if let Need::Default(default) = key.need {
-        merge(&mut about, json!({ "default": yaml_value(default) }));
+    if let Some(default) = table.default_text(key) {
+        merge(&mut about, json!({ "default": yaml_value(&default) }));
     }
     if !key.example.is_empty() {
         merge(&mut about, json!({ "examples": [yaml_value(key.example)] }));
@@ -106,7 +107,7 @@ fn merge(into: &mut Value, from: Value) {
 }
 
 /// A text of our own tables as the JSON an editor makes of it.
-fn yaml_value(text: &'static str) -> Value {
+fn yaml_value(text: &str) -> Value {
     match Documents::new(text).next(&mut Problems::new()) {
         Ok(Some(node)) => json_of(&node),
         _ => Value::String(text.to_owned()),

@@ -1,7 +1,8 @@
 //! What is shown to nobody (I7): the values of cookies and headers that are given for a login.
 //!
-//! They are declared, kept and sent, and wherever they would be shown there is a mask instead. The mask that comes back, because somebody
-//! edited what they were shown, means the value that is there: it never becomes a value itself.
+//! They are declared, kept and sent, and wherever they would be shown there is a mask instead. The
+//! mask that comes back, because somebody edited what they were shown, means the value that is
+//! there: it never becomes a value.
 
 use std::fmt;
 
@@ -10,7 +11,7 @@ use policy::model::Collection;
 
 use crate::excerpt;
 
-pub const MASK: &str = "•••";
+const MASK: &str = "•••";
 
 /// Headers whose values say nothing about who sends them; of all others nobody knows.
 const HARMLESS: [&str; 9] = [
@@ -26,9 +27,19 @@ const HARMLESS: [&str; 9] = [
 ];
 
 /// The value of a header as it is shown.
-pub fn shown_header<'a>(name: &str, value: &'a str) -> &'a str {
+fn shown_header<'a>(name: &str, value: &'a str) -> &'a str {
     let harmless = HARMLESS.iter().any(|known| known.eq_ignore_ascii_case(name));
     if harmless { value } else { MASK }
+}
+
+/// A collection as it is shown.
+pub(crate) fn masked(collection: &Collection) -> Collection {
+    let mut shown = collection.clone();
+    for (name, value) in &mut shown.headers {
+        *value = shown_header(name, value).to_owned();
+    }
+    shown.cookies.iter_mut().for_each(|cookie| cookie.value = MASK.to_owned());
+    shown
 }
 
 /// A mask that stands for nothing.

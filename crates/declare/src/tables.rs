@@ -1,14 +1,24 @@
-//! Every key of the config file. Add one here and it is read, suggested, in the schema and in the example; the
-//! tests then want it to have an effect and its default to be the real one.
+//! Every key of the config file, once. An entry says how a key is spelled, what it takes, whether
+//! it must be there, a good value and what it means; the model of `policy` has the field of that
+//! name and its default. From these two the key is read from YAML and JSON, written, suggested, and
+//! stands in schema and example.
 
-mod walk;
+use policy::model::{
+    BadCertificates, Collection, GivenCookie, HostGroup, Limits, NAME_BYTES_MAX, Politeness, Profile, Seed,
+    Settings,
+};
+use policy::scope::{Scope, Within};
+use policy::url::{Scheme, URL_BYTES_MAX};
+use policy::walk::{ATTEMPTS_MAX, Direction, Retry};
 
-use policy::model::NAME_BYTES_MAX;
-use policy::url::URL_BYTES_MAX;
-
-use crate::keys::Kind::{Bool, Choice, ChoiceOr, Count, Duration, Factor, Headers, List, OneOf, Size, Text};
+use crate::field::{Field, Record, Words, place, record, table};
+use crate::keys::Kind::{
+    Bool, Choice, ChoiceOr, Count, Duration, Factor, Headers, Id, List, OneOf, Size, Text,
+};
 use crate::keys::Need::{Default, Empty, Optional, Required, RequiredUnless};
-use crate::keys::{Key, Kind, Need, Table, TextRule};
+use crate::keys::{Key, Kind, Table, TextRule};
+use crate::value::Data;
+use crate::walks::WalkDraft;
 
 const NAME: Kind = Text(TextRule::Name { bytes_max: NAME_BYTES_MAX });
 const LINE: Kind = Text(TextRule::Line);
@@ -19,433 +29,242 @@ const TIME: Kind = Duration { zero: false };
 const SIZE_U64: Kind = Size { max: 1 << 50 };
 const U32: Kind = Count { min: 0, max: u32::MAX };
 const U32_POSITIVE: Kind = Count { min: 1, max: u32::MAX };
+const ID: Kind = Id { min: 0 };
+const STATUSES: Kind = List { of: &Text(TextRule::Status), min: 0 };
+const REGEXES: Kind = List { of: &Text(TextRule::Regex), min: 0 };
 
-const fn key(name: &'static str, kind: Kind, need: Need, example: &'static str, doc: &'static str) -> Key {
-    Key { name, kind, need, doc, example }
+table! {
+    pub(crate) static ROOT = "config";
+    settings: Kind::Table(&SETTINGS), Empty, "", "Settings of the whole installation.";
+    collections: List { of: &Kind::Table(&COLLECTION), min: 0 }, Empty, "",
+        "What is harvested together and apart from the rest: the same URL in two collections is \
+         two URLs, with their own records, cookies and captures.";
+    profiles: List { of: &Kind::Table(&PROFILE), min: 0 }, Empty, "",
+        "How to harvest: one collection, a scope, a frequency.";
+    seeds: List { of: &Kind::Table(&SEED), min: 0 }, Empty, "", "Where to start.";
+    host_groups: List { of: &Kind::Table(&HOST_GROUP), min: 0 }, Empty, "",
+        "Hosts that share one politeness slot, since one server is behind them.";
+    hosts: List { of: &Kind::Table(&HOST_ENTRY), min: 0 }, Empty, "",
+        "Hosts with a politeness of their own.";
+    walks: List { of: &Kind::Table(&WALK), min: 0 }, Empty, "",
+        "Ids that are counted up and down: content that no page links to.";
 }
 
-pub(crate) static ROOT: Table = Table {
-    name: "config",
-    keys: &[
-        key("settings", Kind::Table(&SETTINGS), Empty, "", "Settings of the whole installation."),
-        key(
-            "collections",
-            List { of: &Kind::Table(&COLLECTION), min: 0 },
-            Empty,
-            "",
-            "What is harvested together and apart from the rest: the same URL in two collections is two URLs, with their own records, cookies and captures.",
-        ),
-        key(
-            "profiles",
-            List { of: &Kind::Table(&PROFILE), min: 0 },
-            Empty,
-            "",
-            "How to harvest: one collection, a scope, a frequency.",
-        ),
-        key("seeds", List { of: &Kind::Table(&SEED), min: 0 }, Empty, "", "Where to start."),
-        key(
-            "host_groups",
-            List { of: &Kind::Table(&HOST_GROUP), min: 0 },
-            Empty,
-            "",
-            "Hosts that share one politeness slot, since one server is behind them.",
-        ),
-        key(
-            "hosts",
-            List { of: &Kind::Table(&HOST_ENTRY), min: 0 },
-            Empty,
-            "",
-            "Hosts with a politeness of their own.",
-        ),
-        key(
-            "walks",
-            List { of: &Kind::Table(&walk::WALK), min: 0 },
-            Empty,
-            "",
-            "Ids that are counted up and down: content that no page links to.",
-        ),
-    ],
-};
-
-static SETTINGS: Table = Table {
-    name: "settings",
-    keys: &[
-        key(
-            "recheck",
-            TIME,
-            Default("1h"),
-            "30m",
-            "When a URL that was postponed, because its seed, profile or collection is switched off, is looked at again.",
-        ),
-        key(
-            "lease",
-            TIME,
-            Default("30m"),
-            "20m",
-            "How long a worker may hold a host without a sign of life before another one takes over.",
-        ),
-        key(
-            "on_time",
-            Duration { zero: true },
-            Default("10m"),
-            "5m",
-            "A harvest that is this late or less counts as on time.",
-        ),
-        key(
-            "robots_cache",
-            TIME,
-            Default("1d"),
-            "6h",
-            "How long what a robots.txt says is relied on before it is read again.",
-        ),
-        key(
-            "session_ids",
-            List { of: &LINE, min: 0 },
-            Default("[]"),
-            "[PHPSESSID, jsessionid]",
-            "Query and path parameters that carry sessions; they are dropped from every URL.",
-        ),
-        key(
-            "user_agent",
-            LINE,
-            Optional,
-            "skurd/0.1 (+https://example.org/bot)",
-            "How requests introduce themselves.",
-        ),
-        key(
-            "contact",
-            Text(TextRule::Contact),
-            Optional,
-            "https://example.org/bot",
-            "Where site owners can reach you: a web page or mail address.",
-        ),
-        key(
-            "certificates",
-            Choice(&["accept", "refuse"]),
-            Default("accept"),
-            "refuse",
-            "Whether servers with a bad certificate (expired, self-signed, of another name) are harvested, with a note in the archive, or not.",
-        ),
-        key(
-            "index_across",
-            Bool,
-            Default("no"),
-            "yes",
-            "Whether there is a link index across all collections too, besides the one each has.",
-        ),
-        key(
-            "politeness",
-            Kind::Table(&POLITENESS),
-            Empty,
-            "",
-            "The delay between two requests to a host is its response time × factor, at least min and at most max.",
-        ),
-    ],
-};
-
-static POLITENESS: Table = Table {
-    name: "politeness",
-    keys: &politeness([Default("5"), Default("1s"), Default("30s"), Default("1")], ["10", "2s", "1m", "2"]),
-};
-
-/// Of a host or group: what is not given is as in the settings.
-static OWN_POLITENESS: Table =
-    Table { name: "politeness", keys: &politeness([Empty; 4], ["20", "5s", "2m", "4"]) };
-
-const fn politeness(needs: [Need; 4], examples: [&'static str; 4]) -> [Key; 4] {
-    let [factor, min, max, parallel] = needs;
-    [
-        key("factor", Factor, factor, examples[0], "How many response times to wait."),
-        key("min", Duration { zero: true }, min, examples[1], "The shortest delay."),
-        key("max", Duration { zero: true }, max, examples[2], "The longest delay."),
-        key("parallel", U32_POSITIVE, parallel, examples[3], "Simultaneous requests."),
-    ]
+record! {
+    pub(crate) static SETTINGS = "settings" of Settings;
+    recheck: TIME, Default, "30m",
+        "When a URL that was postponed, because its seed, profile or collection is switched off, \
+         is looked at again.";
+    lease: TIME, Default, "20m",
+        "How long a worker may hold a host without a sign of life before another one takes over.";
+    on_time: Duration { zero: true }, Default, "5m",
+        "A harvest that is this late or less counts as on time.";
+    robots_cache: TIME, Default, "6h",
+        "How long what a robots.txt says is relied on before it is read again.";
+    session_ids: List { of: &LINE, min: 0 }, Default, "[PHPSESSID, jsessionid]",
+        "Query and path parameters that carry sessions; they are dropped from every URL.";
+    user_agent: LINE, Optional, "skurd/0.1 (+https://example.org/bot)",
+        "How requests introduce themselves.";
+    contact: Text(TextRule::Contact), Optional, "https://example.org/bot",
+        "Where site owners can reach you: a web page or mail address.";
+    certificates: Choice(BadCertificates::WORDS), Default, "refuse",
+        "Whether servers with a bad certificate (expired, self-signed, of another name) are \
+         harvested, with a note in the archive, or not.";
+    index_across: Bool, Default, "yes",
+        "Whether there is a link index across all collections too, besides the one each has.";
+    politeness: Kind::Table(&POLITENESS), Empty, "",
+        "The delay between two requests to a host is its response time × factor, at least min and \
+         at most max.";
 }
 
-static COLLECTION: Table = Table {
-    name: "collection",
-    keys: &[
-        key("name", NAME, Required, "news", "What profiles call it."),
-        key(
-            "active",
-            Bool,
-            Default("yes"),
-            "yes",
-            "Switched off, everything in it waits and nothing is lost.",
-        ),
-        key("user_agent", LINE, Optional, "news-archive/1.0", "Instead of the one in the settings."),
-        key(
-            "headers",
-            Headers,
-            Empty,
-            "{Accept-Language: \"nb, nn;q=0.8\"}",
-            "Sent with every request. Values that may be secret are shown as `•••`; put back, that means the value there is.",
-        ),
-        key(
-            "cookies",
-            List { of: &Kind::Table(&COOKIE), min: 0 },
-            Empty,
-            "",
-            "What the cookie jar starts with.",
-        ),
-        key(
-            "warc_prefix",
-            Text(TextRule::FilePrefix),
-            Optional,
-            "NEWS",
-            "What the names of its WARC files begin with, before the collection's name; `skurd` if none.",
-        ),
-        key("index", Bool, Default("yes"), "yes", "Whether its pages feed the link index."),
-    ],
-};
+/// The settings have a politeness of which all is said; that of a host or group says what is not as
+/// in the settings.
+macro_rules! politeness {
+    ($kind:ident $table:ident $(of $model:ty)?: $need:ident, $factor:literal, $min:literal,
+     $max:literal, $parallel:literal) => {
+        $kind! {
+            pub(crate) static $table = "politeness" $(of $model)?;
+            factor: Factor, $need, $factor, "How many response times to wait.";
+            min: Duration { zero: true }, $need, $min, "The shortest delay.";
+            max: Duration { zero: true }, $need, $max, "The longest delay.";
+            parallel: U32_POSITIVE, $need, $parallel, "Simultaneous requests.";
+        }
+    };
+}
 
-static COOKIE: Table = Table {
-    name: "cookie",
-    keys: &[
-        key("host", HOST, Required, "vg.no", "Who gets it."),
-        key("name", Text(TextRule::Without("=;")), Required, "consent", "Its name."),
-        key(
-            "value",
-            Text(TextRule::Without(";")),
-            Required,
-            "all",
-            "Its value; shown as `•••`, which means the value there is when it is put back.",
-        ),
-        key("path", Text(TextRule::Path), Optional, "/", "Only below this path."),
-    ],
-};
+politeness! { record POLITENESS of Politeness: Default, "10", "2s", "1m", "2" }
+politeness! { table OWN_POLITENESS: Empty, "20", "5s", "2m", "4" }
 
-static PROFILE: Table = Table {
-    name: "profile",
-    keys: &[
-        key("name", NAME, Required, "daily", "What seeds call it."),
-        key(
-            "extends",
-            NAME,
-            Optional,
-            "base",
-            "Another profile: everything but the name that is not given here is as there, key by key also in scope and limits.",
-        ),
-        key(
-            "active",
-            Bool,
-            Default("yes"),
-            "yes",
-            "Switched off, what it alone covers waits and nothing is lost.",
-        ),
-        key("collection", NAME, RequiredUnless("extends"), "news", "Where its harvests belong."),
-        key("every", TIME, RequiredUnless("extends"), "1d12h", "How often each URL is harvested."),
-        key(
-            "length",
-            U32_POSITIVE,
-            Optional,
-            "10",
-            "How many times each URL is harvested in a run; 1 is once, none is for ever.",
-        ),
-        key("ttl", TIME, Optional, "26w", "A URL that no page has linked to for this long is dropped."),
-        key(
-            "robots",
-            ChoiceOr(&["obey", "ignore"], &ROBOTS_AS),
-            Default("obey"),
-            "{as: Googlebot}",
-            "Whether robots.txt is obeyed, ignored, or obeyed as another agent.",
-        ),
-        key("scope", Kind::Table(&SCOPE), Empty, "", "Which URLs are taken in, seen from the seed."),
-        key("limits", Kind::Table(&LIMITS), Empty, "", "Patience with a URL, and bounds of one fetch."),
-    ],
-};
+record! {
+    pub(crate) static COLLECTION = "collection" of Collection;
+    name: NAME, Required, "news", "What profiles call it.";
+    active: Bool, Default, "yes", "Switched off, everything in it waits and nothing is lost.";
+    user_agent: LINE, Optional, "news-archive/1.0", "Instead of the one in the settings.";
+    headers: Headers, Empty, "{Accept-Language: \"nb, nn;q=0.8\"}",
+        "Sent with every request. Values that may be secret are shown as `•••`; put back, that \
+         means the value there is.";
+    cookies: List { of: &Kind::Table(&COOKIE), min: 0 }, Empty, "",
+        "What the cookie jar starts with.";
+    warc_prefix: Text(TextRule::FilePrefix), Optional, "NEWS",
+        "What the names of its WARC files begin with, before the collection's name; `skurd` if \
+         none.";
+    index: Bool, Default, "yes", "Whether its pages feed the link index.";
+}
 
-static ROBOTS_AS: Table = Table {
-    name: "robots",
-    keys: &[key("as", LINE, Required, "Googlebot", "Obey the rules for this agent instead of our own.")],
-};
+record! {
+    pub(crate) static COOKIE = "cookie" of GivenCookie;
+    host: HOST, Required, "vg.no", "Who gets it.";
+    name: Text(TextRule::Without("=;")), Required, "consent", "Its name.";
+    value: Text(TextRule::Without(";")), Required, "all",
+        "Its value; shown as `•••`, which means the value there is when it is put back.";
+    path: Text(TextRule::Path), Optional, "/", "Only below this path.";
+}
 
-static SCOPE: Table = Table {
-    name: "scope",
-    keys: &[
-        key(
-            "within",
-            Choice(&["path", "host", "domain", "any"]),
-            Default("domain"),
-            "host",
-            "How far around the seed: below its path, on its host, in its registrable domain, or anywhere.",
-        ),
-        key("max_depth", U32, Optional, "20", "Links from the seed; none is no limit."),
-        key(
-            "off_domain_hops",
-            U32,
-            Default("0"),
-            "1",
-            "Links that are followed after leaving the seed's domain.",
-        ),
-        key(
-            "requisites",
-            Bool,
-            Default("yes"),
-            "yes",
-            "Whether images, styles, scripts and frames come along from wherever they are.",
-        ),
-        key(
-            "include",
-            List { of: &OneOf(&PATTERN), min: 0 },
-            Default("[]"),
-            "[{host: \"*.vgtv.no\"}, {prefix: \"nrk.no/nyheter\"}, {regex: '\\.pdf$'}]",
-            "Taken in although not within; max_depth still holds.",
-        ),
-        key(
-            "exclude",
-            List { of: &OneOf(&PATTERN), min: 0 },
-            Default("[]"),
-            "[{regex: '[?&]sort='}, {prefix: \"https://vg.no/kalender/\"}, {host: \"ads.vg.no\"}]",
-            "Never taken in, whatever else says so.",
-        ),
-        key("max_url_length", Count { min: 1, max: 3000 }, Default("3000"), "2000", "In bytes."),
-        key(
-            "max_repeats",
-            U32_POSITIVE,
-            Default("3"),
-            "2",
-            "How often a path segment, or a sequence of them, may follow itself before it counts as a trap.",
-        ),
-        key(
-            "schemes",
-            List { of: &Choice(&["http", "https"]), min: 1 },
-            Default("[http, https]"),
-            "[https]",
-            "Which schemes are harvested.",
-        ),
-    ],
-};
+record! {
+    pub(crate) static PROFILE = "profile" of Profile;
+    name: NAME, Required, "daily", "What seeds call it.";
+    extends []: NAME, Optional, "base",
+        "Another profile: everything but the name that is not given here is as there, key by key \
+         also in scope and limits.";
+    active: Bool, Default, "yes", "Switched off, what it alone covers waits and nothing is lost.";
+    collection: NAME, RequiredUnless("extends"), "news", "Where its harvests belong.";
+    every: TIME, RequiredUnless("extends"), "1d12h", "How often each URL is harvested.";
+    length: U32_POSITIVE, Optional, "10",
+        "How many times each URL is harvested in a run; 1 is once, none is for ever.";
+    ttl: TIME, Optional, "26w", "A URL that no page has linked to for this long is dropped.";
+    robots: ChoiceOr(&["obey", "ignore"], &ROBOTS_AS), Default, "{as: Googlebot}",
+        "Whether robots.txt is obeyed, ignored, or obeyed as another agent.";
+    scope: Kind::Table(&SCOPE), Empty, "", "Which URLs are taken in, seen from the seed.";
+    limits: Kind::Table(&LIMITS), Empty, "", "Patience with a URL, and bounds of one fetch.";
+}
 
-static PATTERN: Table = Table {
-    name: "pattern",
-    keys: &[
-        key(
-            "prefix",
-            LINE,
-            Optional,
-            "\"vg.no/sport\"",
-            "The URL begins with it; without a scheme it is compared from the host on, `www.` or not.",
-        ),
-        key(
-            "host",
-            Text(TextRule::HostPattern),
-            Optional,
-            "\"*.vg.no\"",
-            "This host; `*.` in front: its subdomains too.",
-        ),
-        key("regex", Text(TextRule::Regex), Optional, "'/print/\\d+$'", "Found somewhere in the URL."),
-    ],
-};
+table! {
+    pub(crate) static ROBOTS_AS = "robots";
+    as: LINE, Required, "Googlebot", "Obey the rules for this agent instead of our own.";
+}
 
-static LIMITS: Table = Table {
-    name: "limits",
-    keys: &[
-        key("max_errors", U32, Default("10"), "5", "Errors in a row after which a URL is blacklisted."),
-        key("max_not_found", U32, Default("3"), "2", "Not-founds in a row after which a URL is blacklisted."),
-        key("blacklist_for", TIME, Optional, "30d", "How long that lasts; none is until somebody lifts it."),
-        key(
-            "backoff_base",
-            TIME,
-            Default("1m"),
-            "30s",
-            "The wait after the first error; it doubles with each.",
-        ),
-        key("backoff_cap", TIME, Default("1d"), "12h", "The longest such wait."),
-        key("max_bytes", SIZE_U64, Default("1GiB"), "100MB", "Of one answer; the rest is cut off."),
-        key(
-            "max_decoded_bytes",
-            SIZE_U64,
-            Default("64MiB"),
-            "32MiB",
-            "Of one answer unpacked, as read for links.",
-        ),
-        key(
-            "max_header_bytes",
-            Size { max: u32::MAX as u64 },
-            Default("256KiB"),
-            "64KiB",
-            "Of an answer's headers.",
-        ),
-        key("connect_timeout", TIME, Default("20s"), "10s", "Until the connection stands."),
-        key("first_byte_timeout", TIME, Default("1m"), "30s", "Until the answer begins."),
-        key("total_timeout", TIME, Default("20m"), "10m", "Until the answer is complete."),
-        key(
-            "max_outlinks",
-            U32,
-            Default("10000"),
-            "5000",
-            "Links taken from one page; the rest is counted and dropped.",
-        ),
-        key(
-            "max_redirects",
-            U32,
-            Default("20"),
-            "10",
-            "Redirects followed in a row; one more leads nowhere.",
-        ),
-    ],
-};
+record! {
+    pub(crate) static SCOPE = "scope" of Scope;
+    within: Choice(Within::WORDS), Default, "host",
+        "How far around the seed: below its path, on its host, in its registrable domain, or \
+         anywhere.";
+    max_depth: U32, Optional, "20", "Links from the seed; none is no limit.";
+    off_domain_hops: U32, Default, "1", "Links that are followed after leaving the seed's domain.";
+    requisites: Bool, Default, "yes",
+        "Whether images, styles, scripts and frames come along from wherever they are.";
+    include: List { of: &OneOf(&PATTERN), min: 0 }, Default,
+        "[{host: \"*.vgtv.no\"}, {prefix: \"nrk.no/nyheter\"}, {regex: '\\.pdf$'}]",
+        "Taken in although not within; max_depth still holds.";
+    exclude: List { of: &OneOf(&PATTERN), min: 0 }, Default,
+        "[{regex: '[?&]sort='}, {prefix: \"https://vg.no/kalender/\"}, {host: \"ads.vg.no\"}]",
+        "Never taken in, whatever else says so.";
+    max_url_length: Count { min: 1, max: 3000 }, Default, "2000", "In bytes.";
+    max_repeats: U32_POSITIVE, Default, "2",
+        "How often a path segment, or a sequence of them, may follow itself before it counts as a \
+         trap.";
+    schemes: List { of: &Choice(Scheme::WORDS), min: 1 }, Default, "[https]",
+        "Which schemes are harvested.";
+}
 
-static SEED: Table = Table {
-    name: "seed",
-    keys: &[
-        key("url", Text(TextRule::Url), Required, "https://vg.no/", "With its scheme."),
-        key("name", SEED_NAME, Optional, "vg", "Its name; the URL in normal form if none."),
-        key(
-            "active",
-            Bool,
-            Default("yes"),
-            "yes",
-            "Switched off, everything that belongs to it waits and nothing is lost.",
-        ),
-        key(
-            "profiles",
-            List { of: &NAME, min: 1 },
-            Required,
-            "[daily, weekly]",
-            "How it is harvested: one or more.",
-        ),
-    ],
-};
+table! {
+    pub(crate) static PATTERN = "pattern";
+    prefix: LINE, Optional, "\"vg.no/sport\"",
+        "The URL begins with it; without a scheme it is compared from the host on, `www.` or not.";
+    host: Text(TextRule::HostPattern), Optional, "\"*.vg.no\"",
+        "This host; `*.` in front: its subdomains too.";
+    regex: Text(TextRule::Regex), Optional, "'/print/\\d+$'", "Found somewhere in the URL.";
+}
 
-static HOST_GROUP: Table = Table {
-    name: "host group",
-    keys: &[
-        key(
-            "name",
-            Text(TextRule::GroupName),
-            Required,
-            "group:shops",
-            "A name that no host can have: with a colon, a slash or a blank in it.",
-        ),
-        key(
-            "hosts",
-            List { of: &HOST, min: 1 },
-            Required,
-            "[shop.example.org, shop.example.net]",
-            "The hosts, `www.` or not, without scheme and port.",
-        ),
-        key(
-            "politeness",
-            Kind::Table(&OWN_POLITENESS),
-            Empty,
-            "",
-            "Of the group as a whole; what is not given is as in the settings.",
-        ),
-    ],
-};
+record! {
+    pub(crate) static LIMITS = "limits" of Limits;
+    max_errors: U32, Default, "5", "Errors in a row after which a URL is blacklisted.";
+    max_not_found: U32, Default, "2", "Not-founds in a row after which a URL is blacklisted.";
+    blacklist_for: TIME, Optional, "30d", "How long that lasts; none is until somebody lifts it.";
+    backoff_base: TIME, Default, "30s", "The wait after the first error; it doubles with each.";
+    backoff_cap: TIME, Default, "12h", "The longest such wait.";
+    max_bytes: SIZE_U64, Default, "100MB", "Of one answer; the rest is cut off.";
+    max_decoded_bytes: SIZE_U64, Default, "32MiB", "Of one answer unpacked, as read for links.";
+    max_header_bytes: Size { max: u32::MAX as u64 }, Default, "64KiB", "Of an answer's headers.";
+    connect_timeout: TIME, Default, "10s", "Until the connection stands.";
+    first_byte_timeout: TIME, Default, "30s", "Until the answer begins.";
+    total_timeout: TIME, Default, "10m", "Until the answer is complete.";
+    max_outlinks: U32, Default, "5000",
+        "Links taken from one page; the rest is counted and dropped.";
+    max_redirects: U32, Default, "10", "Redirects followed in a row; one more leads nowhere.";
+}
 
-static HOST_ENTRY: Table = Table {
-    name: "host",
-    keys: &[
-        key("host", HOST, Required, "slow.example.org", "The host, `www.` or not, without scheme and port."),
-        key(
-            "politeness",
-            Kind::Table(&OWN_POLITENESS),
-            Empty,
-            "",
-            "What is not given is as in the settings.",
-        ),
-    ],
-};
+record! {
+    pub(crate) static SEED = "seed" of Seed;
+    url: Text(TextRule::Url), Required, "https://vg.no/", "With its scheme.";
+    name: SEED_NAME, Optional, "vg", "Its name; the URL in normal form if none.";
+    active: Bool, Default, "yes",
+        "Switched off, everything that belongs to it waits and nothing is lost.";
+    profiles: List { of: &NAME, min: 1 }, Required, "[daily, weekly]",
+        "How it is harvested: one or more.";
+}
+
+record! {
+    pub(crate) static HOST_GROUP = "host group" of HostGroup;
+    name: Text(TextRule::GroupName), Required, "group:shops",
+        "A name that no host can have: with a colon, a slash or a blank in it.";
+    hosts: List { of: &HOST, min: 1 }, Required, "[shop.example.org, shop.example.net]",
+        "The hosts, `www.` or not, without scheme and port.";
+    politeness: Kind::Table(&OWN_POLITENESS), Empty, "",
+        "Of the group as a whole; what is not given is as in the settings.";
+}
+
+record! {
+    pub(crate) static HOST_ENTRY = "host" of (String, Politeness);
+    host [0]: HOST, Required, "slow.example.org",
+        "The host, `www.` or not, without scheme and port.";
+    politeness [1]: Kind::Table(&OWN_POLITENESS), Empty, "",
+        "What is not given is as in the settings.";
+}
+
+record! {
+    pub(crate) static WALK = "walk" of WalkDraft;
+    template [draft.template]: Text(TextRule::Template), Required,
+        "https://example.org/notice/{id}",
+        "The URL, with `{id}` where the number stands, or `{id:08}` for eight digits.";
+    name: SEED_NAME, Optional, "notices", "Its name; the template if none.";
+    active: Bool, Default, "yes", "Switched off, it stands still and nothing is lost.";
+    profile: NAME, Required, "daily",
+        "Says which collection it belongs to, whether robots.txt is obeyed, and how far a fetch \
+         may go; its scope and frequency say nothing here.";
+    seed: SEED_NAME, Optional, "vg",
+        "On whose behalf the links of its pages are followed; none is not at all.";
+    round: NAME, Optional, "registers",
+        "Walks of the same round take turns in the order of this file; none is on its own.";
+    min [draft.min]: ID, Optional, "1", "The lowest id.";
+    max [draft.max]: ID, Optional, "200000",
+        "The highest id; none where only the margin ends the way up.";
+    from [draft.from]: ID, Optional, "4711",
+        "The id to begin with; `min` going up and `max` going down if none.";
+    direction [draft.direction]: Choice(Direction::WORDS), Optional, "both",
+        "Which way the ids go; both with `from`, otherwise up.";
+    step [draft.step]: Id { min: 1 }, Default, "10", "From one id to the next.";
+    margin [draft.margin]: U32_POSITIVE, Optional, "50",
+        "It stops after so many ids in a row that are not known to exist.";
+    attempts [draft.attempts]: Count { min: 1, max: ATTEMPTS_MAX }, Default, "3",
+        "How often an id that was not found is tried in all.";
+    cooldown [draft.cooldown]: Duration { zero: true }, Default, "1h",
+        "The pause before it is tried again.";
+    retry [draft.retry]: Choice(Retry::WORDS), Default, "failed",
+        "Which ids are tried again: all that were missed, since a 404 may be early, or only those \
+         that failed.";
+    rate [draft.rate]: U32_POSITIVE, Default, "2", "Fetches in its turn.";
+    exists [rules.exists]: STATUSES, Default, "[200, 203]",
+        "Statuses that mean the id exists, besides 200 with a body.";
+    absent [rules.absent]: STATUSES, Default, "[404, 410, 3xx]",
+        "Statuses that mean there is no such id.";
+    failed [rules.failed]: STATUSES, Default, "[403, 429, 500-599]",
+        "Statuses that say nothing about the id.";
+    redirect_exists [rules.redirect_exists]: REGEXES, Default, "['/archive/\\d+$']",
+        "A redirect to a URL with one of these in it means the id exists.";
+    redirect_absent [rules.redirect_absent]: REGEXES, Default, "['/search', '/$']",
+        "A redirect to a URL with one of these in it means there is no such id.";
+    body_has [rules.body_has]: REGEXES, Default, "['<article']",
+        "An id exists only with all of these in its body.";
+    body_lacks [rules.body_lacks]: REGEXES, Default, "['[Nn]o such notice']",
+        "An id exists only with none of these in its body: a page that says 200 and not found.";
+}

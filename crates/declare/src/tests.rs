@@ -6,7 +6,6 @@ use policy::model::RobotsPolicy;
 use policy::scope::{Pattern, Within};
 use policy::time::Span;
 use proptest::prelude::*;
-use serde_json::Value;
 
 use super::keys::{Kind, Need, Table};
 use super::tables::ROOT;
@@ -134,7 +133,7 @@ fn i3_the_schema_refuses_what_the_reader_refuses() {
 /// All keys with a default, at their default, as YAML on one line.
 fn defaults(table: &Table) -> String {
     let given = table.keys.iter().filter_map(|key| match (key.need, &key.kind) {
-        (Need::Default(default), _) => Some(format!("{}: {default}", key.name)),
+        (Need::Default, _) => Some(format!("{}: {}", key.name, table.default_text(key)?)),
         (Need::Optional, kind) if !matches!(kind, Kind::Text(_)) => Some(format!("{}: none", key.name)),
         (Need::Optional, _) => Some(format!("{}: ~", key.name)),
         (Need::Empty, Kind::Table(table)) => Some(format!("{}: {{{}}}", key.name, defaults(table))),
@@ -145,6 +144,36 @@ fn defaults(table: &Table) -> String {
 
 fn defaults_of(section: &str) -> String {
     defaults(inner(&ROOT.key(section).unwrap().kind).unwrap())
+}
+
+#[test]
+fn i3_what_is_written_reads_back_as_the_same() {
+    let declared = good(&example());
+    assert_eq!(good(&declared.to_json().to_string()), declared);
+}
+
+/// Each field of the model has a key: what the model says of itself, and what is written of it, are
+/// the same names.
+#[test]
+fn i3_every_field_of_the_model_is_written() {
+    let declared = good(&example());
+    let names = |value: &Value| -> BTreeSet<String> { value.as_object().unwrap().keys().cloned().collect() };
+    for (model, written) in [
+        (json!(declared.settings), entry::settings(&declared.settings)),
+        (json!(declared.settings.politeness), entry::politeness(&declared.settings.politeness)),
+        (json!(declared.collections[0]), entry::collection(&declared.collections[0])),
+        (
+            json!(declared.collections[0].cookies[0]),
+            entry::collection(&declared.collections[0])["cookies"][0].clone(),
+        ),
+        (json!(declared.profiles[0]), entry::profile(&declared.profiles[0])),
+        (json!(declared.profiles[0].scope), entry::profile(&declared.profiles[0])["scope"].clone()),
+        (json!(declared.profiles[0].limits), entry::profile(&declared.profiles[0])["limits"].clone()),
+        (json!(declared.seeds[0]), entry::seed(&declared.seeds[0])),
+        (json!(declared.groups[0]), entry::group(&declared.groups[0])),
+    ] {
+        assert_eq!(names(&model), names(&written));
+    }
 }
 
 #[test]
@@ -170,7 +199,8 @@ fn i3_every_default_is_the_real_one() {
     assert_eq!(good(&long), short);
 }
 
-/// Takes each key out of the example in turn (a switch is turned off instead): what is declared must change.
+/// Takes each key out of the example in turn (a switch is turned off instead): what is declared
+/// must change.
 #[test]
 fn i3_every_key_has_an_effect() {
     let whole = good(&example_json().to_string());
@@ -271,7 +301,8 @@ proptest! {
         let _ = parse("c", &bytes);
     }
 
-    /// The example with one piece of it replaced: whatever comes of it, it comes in order and on single lines.
+    /// The example with one piece of it replaced: whatever comes of it, it comes in order and on
+    /// single lines.
     #[test]
     fn i3_a_broken_example_is_explained(from in 0..6000usize, len in 0..40usize, with in "[ \\t\\n:,\\[\\]{}&*!'\"#a-z0-9-]{0,12}") {
         let text: Vec<char> = example().chars().collect();

@@ -1,4 +1,5 @@
-//! Amounts, names and pieces of text as people read them: the one spelling of files, API, pages and commands.
+//! Amounts, names and pieces of text as people read them: the one spelling of files, API, pages and
+//! commands.
 
 use policy::time::Time;
 use serde_json::Value;
@@ -25,7 +26,8 @@ pub fn excerpt(text: &str) -> String {
     format!("`{shown}`")
 }
 
-/// The nearest name, with at most a third of its letters wrong; what is longer than any name is not compared.
+/// The nearest name, with at most a third of its letters wrong; what is longer than any name is not
+/// compared.
 pub fn nearest<'a>(wrong: &str, right: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     const NAME_BYTES_MAX: usize = 64;
     if wrong.len() > NAME_BYTES_MAX {

@@ -1,8 +1,10 @@
-//! What the reader made of a node by its description: right in itself, with its place, not yet put together.
+//! What the reader made of a node by its description: right in itself, with its place, not yet put
+//! together.
 
 use policy::scope::Pattern;
 use policy::time::Span;
 
+use crate::field::Field;
 use crate::problem::At;
 
 #[derive(Clone, Debug)]
@@ -30,7 +32,7 @@ pub enum Data {
     Headers(Vec<(String, String)>),
 }
 
-/// The keys of a map that were given. Getters return none for a key that was not given or was wrong.
+/// The keys of a map that were given.
 #[derive(Clone, Debug)]
 pub struct Fields {
     pub at: At,
@@ -44,11 +46,26 @@ impl Fields {
         Fields { at, given: Vec::new(), wrong: Vec::new() }
     }
 
+    /// One key and what it says.
+    pub(crate) fn one(name: &'static str, data: Data) -> Data {
+        let mut fields = Fields::new(At::START);
+        fields.extend(name, Some(data));
+        Data::Fields(fields)
+    }
+
+    pub(crate) fn extend(&mut self, name: &'static str, data: Option<Data>) {
+        self.given.extend(data.map(|data| (name, Value { at: At::START, data })));
+    }
+
     pub fn put(&mut self, name: &'static str, value: Option<Value>) {
         match value {
             Some(value) => self.given.push((name, value)),
             None => self.wrong.push(name),
         }
+    }
+
+    pub fn given(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        self.given.iter().map(|(name, value)| (*name, value))
     }
 
     /// Given, rightly or wrongly.
@@ -68,81 +85,26 @@ impl Fields {
         self.get(name).map_or(self.at, |value| value.at)
     }
 
+    /// None for a key that was not given or was wrong.
+    pub fn read<T: Field>(&self, name: &str) -> Option<T> {
+        T::of(&self.get(name)?.data)
+    }
+
     pub fn text(&self, name: &str) -> Option<String> {
-        match &self.get(name)?.data {
-            Data::Text(text) => Some(text.clone()),
-            _ => None,
+        self.get(name)?.text().map(str::to_owned)
+    }
+
+    pub fn list(&self, name: &str) -> &[Value] {
+        match self.get(name).map(|value| &value.data) {
+            Some(Data::List(items)) => items,
+            _ => &[],
         }
-    }
-
-    pub fn bool(&self, name: &str) -> Option<bool> {
-        match self.get(name)?.data {
-            Data::Bool(value) => Some(value),
-            _ => None,
-        }
-    }
-
-    pub fn span(&self, name: &str) -> Option<Span> {
-        match self.get(name)?.data {
-            Data::Span(span) => Some(span),
-            _ => None,
-        }
-    }
-
-    pub fn number(&self, name: &str) -> Option<u64> {
-        match self.get(name)?.data {
-            Data::Number(number) => Some(number),
-            _ => None,
-        }
-    }
-
-    /// A number that its description keeps within 32 bits.
-    pub fn count(&self, name: &str) -> Option<u32> {
-        self.number(name).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
-    }
-
-    pub fn factor(&self, name: &str) -> Option<f64> {
-        match self.get(name)?.data {
-            Data::Factor(factor) => Some(factor),
-            _ => None,
-        }
-    }
-
-    pub fn list(&self, name: &str) -> Option<&[Value]> {
-        match &self.get(name)?.data {
-            Data::List(items) => Some(items),
-            Data::None => Some(&[]),
-            _ => None,
-        }
-    }
-
-    pub fn texts(&self, name: &str) -> Option<Vec<String>> {
-        Some(self.list(name)?.iter().filter_map(Value::text).map(str::to_owned).collect())
-    }
-
-    /// The sources of regular expressions.
-    pub fn regexes(&self, name: &str) -> Vec<(At, &str)> {
-        let values = self.list(name).unwrap_or_default().iter();
-        values
-            .filter_map(|value| match &value.data {
-                Data::Regex(Pattern::Regex(regex)) => Some((value.at, regex.source())),
-                _ => None,
-            })
-            .collect()
     }
 
     pub fn fields(&self, name: &str) -> Option<&Fields> {
         match &self.get(name)?.data {
             Data::Fields(fields) => Some(fields),
             _ => None,
-        }
-    }
-
-    /// For what may be none: not given, none, or some.
-    pub fn optional<T>(&self, name: &str, get: impl Fn(&Fields, &str) -> Option<T>) -> Option<Option<T>> {
-        match self.get(name)?.data {
-            Data::None => Some(None),
-            _ => get(self, name).map(Some),
         }
     }
 }
@@ -153,12 +115,5 @@ impl Value {
             Data::Text(text) => Some(text),
             _ => None,
         }
-    }
-}
-
-/// Overwrites what was given.
-pub fn set<T>(place: &mut T, given: Option<T>) {
-    if let Some(value) = given {
-        *place = value;
     }
 }

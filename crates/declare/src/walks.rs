@@ -1,12 +1,10 @@
 //! Walks: whose terms they go by, and whether their settings hold together (L14).
 
 use policy::model::{DeclaredWalk, Seed};
-use policy::walk::{
-    COOLDOWN_DEFAULT, Direction, Draft, Existence, ExistenceDraft, Expression, Problem, Retry, StatusRange,
-    WalkSettings,
-};
+use policy::walk::{COOLDOWN_DEFAULT, Draft, Existence, ExistenceDraft, Problem, Retry, WalkSettings};
 
-use crate::declare::{Names, dangling, is_new};
+use crate::declare::{Known, Names, is_new};
+use crate::field::Record;
 use crate::problem::At;
 use crate::read::Reader;
 use crate::value::Fields;
@@ -25,86 +23,99 @@ impl<'a> Walks<'a> {
     }
 
     pub(crate) fn add(&mut self, fields: &Fields, reader: &mut Reader) {
-        let profile = fields.text("profile");
-        if let Some(profile) = profile.as_ref().filter(|name| !self.profiles.contains_key(*name)) {
-            dangling(profile, fields.at("profile"), "profile", self.profiles, reader);
+        let mut walk = WalkDraft::default();
+        walk.lay(fields);
+        if let Some(profile) = fields.text("profile") {
+            Known::Here("profile", self.profiles).check(&profile, fields.at("profile"), reader);
         }
-        let seed = fields.text("seed");
-        if let Some(seed) = seed.as_ref().filter(|name| !self.seeds.contains_key(*name)) {
-            dangling(seed, fields.at("seed"), "seed", &self.seeds, reader);
+        if let Some(seed) = &walk.seed {
+            Known::Here("seed", &self.seeds).check(seed, fields.at("seed"), reader);
         }
-        let settings = settings(fields, reader);
+        let settings = settings(fields, &walk, reader);
         let at = fields.at(if fields.mentions("name") { "name" } else { "template" });
         let Some(name) = fields.text("name").or_else(|| fields.text("template")) else { return };
         let is_new = is_new(&name, at, "walk", &mut self.names, reader);
-        if let (true, Some(profile), Some(settings)) = (is_new, profile, settings) {
-            self.walks.push(DeclaredWalk {
-                name,
-                active: fields.bool("active").unwrap_or(true),
-                profile,
-                seed,
-                round: fields.text("round"),
-                place: u32::try_from(self.walks.len()).unwrap_or(u32::MAX),
-                settings,
-            });
+        if let (true, true, Some(settings)) = (is_new, !walk.profile.is_empty(), settings) {
+            let place = u32::try_from(self.walks.len()).unwrap_or(u32::MAX);
+            let WalkDraft { active, profile, seed, round, .. } = walk;
+            self.walks.push(DeclaredWalk { name, active, profile, seed, round, place, settings });
+        }
+    }
+}
+
+/// What a walk says, before it is known to hold together.
+#[derive(Debug)]
+pub(crate) struct WalkDraft {
+    pub name: String,
+    pub active: bool,
+    pub profile: String,
+    pub seed: Option<String>,
+    pub round: Option<String>,
+    pub draft: Draft,
+    pub rules: ExistenceDraft,
+}
+
+impl Default for WalkDraft {
+    fn default() -> WalkDraft {
+        let draft = Draft {
+            step: Some(1),
+            attempts: Some(1),
+            cooldown: Some(COOLDOWN_DEFAULT),
+            retry: Some(Retry::All),
+            rate: Some(1),
+            ..Draft::default()
+        };
+        let (name, profile) = (String::new(), String::new());
+        let rules = ExistenceDraft::default();
+        WalkDraft { name, active: true, profile, seed: None, round: None, draft, rules }
+    }
+}
+
+impl From<&DeclaredWalk> for WalkDraft {
+    fn from(walk: &DeclaredWalk) -> WalkDraft {
+        let settings = &walk.settings;
+        WalkDraft {
+            name: walk.name.clone(),
+            active: walk.active,
+            profile: walk.profile.clone(),
+            seed: walk.seed.clone(),
+            round: walk.round.clone(),
+            draft: Draft {
+                step: Some(settings.step()),
+                attempts: Some(settings.attempts()),
+                cooldown: Some(settings.cooldown()),
+                retry: Some(settings.retry()),
+                rate: Some(settings.rate()),
+                ..settings.draft().clone()
+            },
+            rules: settings.exists().draft().clone(),
         }
     }
 }
 
 /// None if they do not hold together; that has been told.
-fn settings(fields: &Fields, reader: &mut Reader) -> Option<WalkSettings> {
-    const IDS: [&str; 5] = ["template", "min", "max", "from", "direction"];
-    let draft = Draft {
-        template: fields.text("template")?,
-        min: fields.number("min"),
-        max: fields.number("max"),
-        from: fields.number("from"),
-        direction: fields.text("direction").map(|word| direction(&word)),
-        step: Some(fields.number("step").unwrap_or(1)),
-        margin: fields.count("margin"),
-        attempts: Some(fields.count("attempts").unwrap_or(1)),
-        cooldown: Some(fields.span("cooldown").unwrap_or(COOLDOWN_DEFAULT)),
-        retry: Some(fields.text("retry").map_or(Retry::All, |word| retry(&word))),
-        rate: Some(fields.count("rate").unwrap_or(1)),
-        exists: existence(fields, reader)?,
-    };
+fn settings(fields: &Fields, walk: &WalkDraft, reader: &mut Reader) -> Option<WalkSettings> {
+    const IDS: [&str; 6] = ["template", "min", "max", "from", "direction", "margin"];
+    fields.get("template")?;
+    let expressions = [
+        ("redirect_exists", &walk.rules.redirect_exists),
+        ("redirect_absent", &walk.rules.redirect_absent),
+        ("body_has", &walk.rules.body_has),
+        ("body_lacks", &walk.rules.body_lacks),
+    ];
+    for (key, _) in expressions.iter().filter(|(key, taken)| taken.len() < fields.list(key).len()) {
+        let what = format!("`{key}`: one of these is no pattern over bytes");
+        reader.problems.add(fields.at(key), what, "a regular expression over bytes");
+    }
+    let rules = Existence::new(walk.rules.clone());
+    let exists = rules.map_err(|problem| tell(&problem, fields, reader)).ok()?;
     // What could not be read has been told, and nothing is made of its absence.
-    if IDS.iter().chain(&["margin"]).any(|key| fields.is_wrong(key)) {
+    if IDS.iter().any(|key| fields.is_wrong(key)) {
         return None;
     }
-    WalkSettings::new(draft).map_err(|problem| tell(&problem, fields, reader)).ok()
+    let settings = WalkSettings::new(Draft { exists, ..walk.draft.clone() });
+    settings.map_err(|problem| tell(&problem, fields, reader)).ok()
 }
-
-fn existence(fields: &Fields, reader: &mut Reader) -> Option<Existence> {
-    let statuses = |key| -> Vec<StatusRange> {
-        let texts = fields.texts(key).unwrap_or_default();
-        texts.iter().filter_map(|text| text.parse().ok()).collect()
-    };
-    let mut patterns = |key: &'static str| -> Vec<Expression> {
-        let mut found = Vec::new();
-        for (at, source) in fields.regexes(key) {
-            match Expression::new(source) {
-                Ok(expression) => found.push(expression),
-                Err(problem) => {
-                    reader.problems.add(at, format!("`{key}`: {}", one_line(&problem.what)), HINT);
-                }
-            }
-        }
-        found
-    };
-    let draft = ExistenceDraft {
-        exists: statuses("exists"),
-        absent: statuses("absent"),
-        failed: statuses("failed"),
-        redirect_exists: patterns("redirect_exists"),
-        redirect_absent: patterns("redirect_absent"),
-        body_has: patterns("body_has"),
-        body_lacks: patterns("body_lacks"),
-    };
-    Existence::new(draft).map_err(|problem| tell(&problem, fields, reader)).ok()
-}
-
-const HINT: &str = "a regular expression over bytes";
 
 /// A sentence of two halves: what is wrong, and what it takes.
 fn tell(problem: &Problem, fields: &Fields, reader: &mut Reader) {
@@ -115,19 +126,4 @@ fn tell(problem: &Problem, fields: &Fields, reader: &mut Reader) {
 
 fn one_line(text: &str) -> String {
     text.lines().map(str::trim).collect::<Vec<&str>>().join(" ")
-}
-
-fn direction(word: &str) -> Direction {
-    match word {
-        "down" => Direction::Down,
-        "both" => Direction::Both,
-        _ => Direction::Up,
-    }
-}
-
-fn retry(word: &str) -> Retry {
-    match word {
-        "failed" => Retry::Failed,
-        _ => Retry::All,
-    }
 }

@@ -1,15 +1,19 @@
 //! From text to nodes that know where they stand.
 //!
-//! The parser is `saphyr-parser`: maintained, YAML 1.2 (so `no` is the country it is), without unsafe code, and
-//! the only one that hands out *events with places* instead of a finished tree. The finished trees
-//! (`saphyr::MarkedYaml`, `marked-yaml`, `serde-saphyr`) each take one decision away from us: where a key stands,
-//! what becomes of a key that is there twice, or how far aliases may grow. Building the tree here keeps them all:
+//! The parser is `saphyr-parser`: maintained, YAML 1.2 (so `no` is the country it is), without
+//! unsafe code, and the only one that hands out *events with places* instead of a finished tree.
+//! The finished trees (`saphyr::MarkedYaml`, `marked-yaml`, `serde-saphyr`) each take one decision
+//! away from us: where a key stands, what becomes of a key that is there twice, or how far aliases
+//! may grow. Building the tree here keeps them all:
 //!
 //! - texts are borrowed from the file, so a million seeds cost their nodes and nothing else;
-//! - nesting beyond [`DEPTH_MAX`] ends the reading, so nothing that walks the tree can run out of stack;
-//! - an alias is a copy of what its anchor holds, and copies are paid from a purse that grows with the file ([`purse`]): an alias
-//!   bomb ends the reading before it takes more than a file without aliases would;
-//! - what is no syntax error but wrong all the same (a key twice, a key that is no text, a tag) is collected.
+//! - nesting beyond [`DEPTH_MAX`] ends the reading, so nothing that walks the tree can run out of
+//!   stack;
+//! - an alias is a copy of what its anchor holds, and copies are paid from a purse that grows with
+//!   the file ([`purse`]): an alias bomb ends the reading before it takes more than a file without
+//!   aliases would;
+//! - what is no syntax error but wrong all the same (a key twice, a key that is no text, a tag) is
+//!   collected.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,12 +26,14 @@ use crate::text::excerpt;
 /// Deepest nesting; the config itself needs seven.
 pub const DEPTH_MAX: usize = 64;
 
-/// What all copies made for anchors and aliases of one file may take: so much for each of its bytes, and some for a small one.
+/// What all copies made for anchors and aliases of one file may take: so much for each of its
+/// bytes, and some for a small one.
 const COPIED_BYTES_MAX: usize = 256 << 20;
 const COPIED_BYTES_MIN: usize = 4 << 20;
 const COPIED_PER_BYTE: usize = 16;
 
-/// A line of a million seeds that says `profiles: *p` costs a few nodes; a bomb of a thousand bytes wants millions.
+/// A line of a million seeds that says `profiles: *p` costs a few nodes; a bomb of a thousand bytes
+/// wants millions.
 fn purse(file_bytes: usize) -> usize {
     file_bytes.saturating_mul(COPIED_PER_BYTE).clamp(COPIED_BYTES_MIN, COPIED_BYTES_MAX)
 }
@@ -253,7 +259,8 @@ fn drop_repeated(entries: &mut Vec<(Key<'_>, Node<'_>)>, problems: &mut Problems
     entries.retain(|_| !repeated.next().unwrap_or(false));
 }
 
-/// Whether the tag makes a text of it (`!!str 2024`). A tag that is not YAML's own means nothing to us.
+/// Whether the tag makes a text of it (`!!str 2024`). A tag that is not YAML's own means nothing to
+/// us.
 fn note_tag(tag: Option<&Tag>, at: At, problems: &mut Problems) -> bool {
     let Some(tag) = tag else { return false };
     if !tag.is_yaml_core_schema() {

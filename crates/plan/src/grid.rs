@@ -2,7 +2,7 @@
 
 use policy::time::{Span, Time};
 
-use declare::print_duration;
+use policy::unit::print_duration;
 
 /// Columns that are kept: the picture shows all of them, the text as many together as the terminal is narrow.
 const COLUMNS_MAX: u64 = 120;

@@ -7,7 +7,7 @@ use crate::forecast::{Forecast, UrlFact};
 use crate::mark::Mark;
 use crate::text::{cut, number, short};
 use crate::timeline::choose;
-use declare::print_duration;
+use policy::unit::print_duration;
 
 /// More rows than this nobody reads; the rest is counted.
 pub const ROWS_MAX: usize = 100;

@@ -6,7 +6,7 @@ use crate::Grid;
 use crate::forecast::{Forecast, UrlFact};
 use crate::mark::Mark;
 use crate::text::{cut, number, short};
-use declare::print_duration;
+use policy::unit::print_duration;
 
 /// URLs shown unless all are asked for.
 pub const ROWS_SHOWN: usize = 40;

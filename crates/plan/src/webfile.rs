@@ -7,7 +7,8 @@
 //!     - {error: timeout, delay: 30s}          # from then on
 //! ```
 //!
-//! Read with the description and the reader of the config, so that mistakes are told in the same way.
+//! Read with the description and the reader of the config, so that mistakes are told in the same
+//! way.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,7 +21,7 @@ use sim::web::{Page, Response, Web};
 
 use declare::keys::{Key, Kind, Need, Table, TextRule};
 use declare::read::Reader;
-use declare::value::{Data, Fields, Value, set};
+use declare::value::{Data, Fields, Value};
 use declare::yaml::{self, Node};
 use declare::{At, CONFIG_BYTES_MAX, ConfigError, excerpt, one_document, read_bounded, text_of};
 
@@ -32,6 +33,7 @@ static WEB: Key = key("web", Kind::List { of: &Kind::Table(&PAGE), min: 1 }, Nee
 
 static PAGE: Table = Table {
     name: "page",
+    default: |_| None,
     keys: &[
         key("url", Kind::Text(TextRule::Url), Need::Required, "https://vg.no/"),
         key(
@@ -45,25 +47,27 @@ static PAGE: Table = Table {
 
 static RESPONSE: Table = Table {
     name: "response",
+    default: |_| None,
     keys: &[
-        key("status", Kind::Count { min: 100, max: 599 }, Need::Default("200"), "200"),
-        key("count", Kind::Count { min: 1, max: u32::MAX }, Need::Default("1"), "2"),
+        key("status", Kind::Count { min: 100, max: 599 }, Need::Default, "200"),
+        key("count", Kind::Count { min: 1, max: u32::MAX }, Need::Default, "2"),
         key(
             "outlinks",
             Kind::List { of: &Kind::Table(&LINK), min: 0 },
             Need::Empty,
             "[https://vg.no/artikkel, {url: /bilde.png, kind: requisite}]",
         ),
-        key("delay", Kind::Duration { zero: true }, Need::Default("200ms"), "200ms"),
+        key("delay", Kind::Duration { zero: true }, Need::Default, "200ms"),
         key("error", Kind::Choice(&["dns", "connect", "timeout"]), Need::Optional, "timeout"),
     ],
 };
 
 static LINK: Table = Table {
     name: "link",
+    default: |_| None,
     keys: &[
         key("url", Kind::Text(TextRule::Line), Need::Required, "https://vg.no/artikkel"),
-        key("kind", Kind::Choice(&["link", "requisite", "redirect"]), Need::Default("link"), "requisite"),
+        key("kind", Kind::Choice(&["link", "requisite", "redirect"]), Need::Default, "requisite"),
     ],
 };
 
@@ -143,7 +147,7 @@ fn entries<'n, 'a>(node: &'n mut Node<'a>, key: &str) -> impl Iterator<Item = &'
 fn page(fields: &Fields, reader: &mut Reader) -> Option<Page> {
     let Data::Url { normal, .. } = &fields.get("url")?.data else { return None };
     let base = CrawlUrl::from_normal(normal.as_str()).ok()?;
-    let given = fields.list("responses").unwrap_or_default();
+    let given = fields.list("responses");
     let mut responses: Vec<Response> =
         given.iter().filter_map(|value| response(value, &base, reader)).collect();
     if responses.is_empty() {
@@ -165,13 +169,15 @@ fn response(value: &Value, base: &CrawlUrl, reader: &mut Reader) -> Option<Respo
             reader.problems.add(fields.at(other), what, "keep one of them");
         }
     }
-    let mut response = Response { error, ..Response::default() };
-    set(&mut response.status, fields.count("status").and_then(|status| u16::try_from(status).ok()));
-    set(&mut response.count, fields.number("count"));
-    set(&mut response.delay, fields.span("delay"));
-    let links = fields.list("outlinks").unwrap_or_default();
-    response.outlinks = links.iter().filter_map(|value| outlink(value, base, reader)).collect();
-    Some(response)
+    let standard = Response::default();
+    let status = fields.read("status").and_then(|status: u32| u16::try_from(status).ok());
+    Some(Response {
+        status: status.unwrap_or(standard.status),
+        count: fields.read("count").unwrap_or(standard.count),
+        delay: fields.read("delay").unwrap_or(standard.delay),
+        outlinks: fields.list("outlinks").iter().filter_map(|value| outlink(value, base, reader)).collect(),
+        error,
+    })
 }
 
 fn outlink(value: &Value, base: &CrawlUrl, reader: &mut Reader) -> Option<(String, LinkKind)> {

@@ -1,9 +1,11 @@
-//! What people declare (collections, profiles, seeds, host groups, settings) and what Skurd remembers of a URL.
+//! What people declare (collections, profiles, seeds, host groups, settings) and what Skurd
+//! remembers of a URL.
 //!
-//! Plain data without behaviour of its own. Names are the identity of declared things: a seed's key is its
-//! name, and a seed without a name is named by its URL. References between them go by name and may dangle in
-//! a running system (a profile was deleted, a seed still names it): every rule says what that means, so
-//! nothing here needs to forbid it. The config file is stricter (it refuses dangling names on reading).
+//! Plain data without behaviour of its own. Names are the identity of declared things: a seed's key
+//! is its name, and a seed without a name is named by its URL. References between them go by name
+//! and may dangle in a running system (a profile was deleted, a seed still names it): every rule
+//! says what that means, so nothing here needs to forbid it. The config file is stricter (it
+//! refuses dangling names on reading).
 
 use serde::{Deserialize, Serialize};
 
@@ -33,12 +35,26 @@ pub struct Collection {
     pub index: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenCookie {
     pub host: String,
     pub name: String,
     pub value: String,
     pub path: Option<String>,
+}
+
+impl Default for Collection {
+    fn default() -> Collection {
+        Collection {
+            name: String::new(),
+            active: true,
+            user_agent: None,
+            headers: Vec::new(),
+            cookies: Vec::new(),
+            warc_prefix: None,
+            index: true,
+        }
+    }
 }
 
 /// How to harvest: one collection, a scope, a frequency.
@@ -55,6 +71,22 @@ pub struct Profile {
     pub ttl: Option<Span>,
     pub robots: RobotsPolicy,
     pub limits: Limits,
+}
+
+impl Default for Profile {
+    fn default() -> Profile {
+        Profile {
+            name: String::new(),
+            active: true,
+            collection: String::new(),
+            scope: Scope::default(),
+            every: Span::ZERO,
+            length: None,
+            ttl: None,
+            robots: RobotsPolicy::Obey,
+            limits: Limits::default(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,8 +150,14 @@ pub struct Seed {
     pub profiles: Vec<String>,
 }
 
+impl Default for Seed {
+    fn default() -> Seed {
+        Seed { name: String::new(), url: String::new(), active: true, profiles: Vec::new() }
+    }
+}
+
 /// Hosts that share one politeness slot (one server behind many names).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostGroup {
     /// Not a valid domain name, so that it can never be mistaken for a host.
     pub name: String,
@@ -148,7 +186,8 @@ impl Default for Politeness {
 pub struct DeclaredWalk {
     pub name: String,
     pub active: bool,
-    /// Says to which collection it belongs, whether robots are asked, and how far a fetch may go. Its scope and frequency say nothing here.
+    /// Says to which collection it belongs, whether robots are asked, and how far a fetch may go.
+    /// Its scope and frequency say nothing here.
     pub profile: String,
     /// On whose behalf the links of its pages are followed; none: they are not.
     pub seed: Option<SeedKey>,
@@ -220,7 +259,8 @@ pub enum LinkKind {
 /// Where a URL stands relative to its seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Position {
-    /// Link hops from the seed; redirects and requisites keep the depth of the page that named them.
+    /// Link hops from the seed; redirects and requisites keep the depth of the page that named
+    /// them.
     pub depth: u32,
     /// Links since the path from the seed left the seed's registrable domain; 0 inside it.
     pub hops: u32,
@@ -233,7 +273,8 @@ pub struct Position {
 /// How many redirects or requisites in a row keep the depth of the page that named them.
 pub const CHAIN_MAX: u32 = 5;
 
-/// What Skurd remembers of one URL in one collection. The URL and collection are its key and not repeated here.
+/// What Skurd remembers of one URL in one collection. The URL and collection are its key and not
+/// repeated here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The owner (page 2 of the spec).
@@ -251,7 +292,8 @@ pub struct Record {
     pub last: Option<LastFetch>,
     pub errors: u32,
     pub not_found: u32,
-    /// Payload digest, ETag and Last-Modified of the last answer with content, for conditional requests and revisits.
+    /// Payload digest, ETag and Last-Modified of the last answer with content, for conditional
+    /// requests and revisits.
     pub digest: Option<String>,
     pub etag: Option<String>,
     pub last_modified: Option<String>,
@@ -259,14 +301,16 @@ pub struct Record {
     pub problem: Option<String>,
     /// What the frequency contract waits for (F31).
     pub owed: Owed,
-    /// The frequency in force when its schedule was last worked out, and whose it is; none: nobody wants it at present. A promise is never without.
+    /// The frequency in force when its schedule was last worked out, and whose it is; none: nobody
+    /// wants it at present. A promise is never without.
     pub terms: Option<Terms>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastFetch {
     pub at: Time,
-    /// The due time that harvest had: the next is counted from it, so that a daily seed does not drift (F21).
+    /// The due time that harvest had: the next is counted from it, so that a daily seed does not
+    /// drift (F21).
     pub due: Time,
 }
 

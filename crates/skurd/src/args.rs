@@ -1,5 +1,6 @@
 //! The command line, in one definition: help and errors come from here.
 
+mod add;
 mod archive;
 mod declared;
 mod harvest;
@@ -9,13 +10,13 @@ mod look;
 mod report;
 mod serve;
 mod simulate;
-mod things;
 mod value;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use add::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
 pub(crate) use archive::ArchiveCommand;
 pub(crate) use declared::{
     CollectionCommand, GroupCommand, NamesArgs, ProfileCommand, SameCommand, SeedCommand, SwitchedCommand,
@@ -34,7 +35,6 @@ pub(crate) use look::{
 pub(crate) use report::{PrintArgs, ReportArgs, ReportCommand};
 pub(crate) use serve::{ServeArgs, USUAL_LISTEN};
 pub(crate) use simulate::SimulateArgs;
-pub(crate) use things::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
 pub(crate) use value::DataDir;
 
 /// A continuous, polite, crash-proof web harvester.

@@ -1,7 +1,7 @@
 //! Applying a config: what it says becomes what is declared, change by change.
 
 use crate::FieldProblem;
-use crate::things::masked;
+use crate::declared::masked;
 use crate::{Answer, App, Kind, Problem};
 use declare::secret::restore;
 use declare::{self, ConfigError, Declared, counted};

@@ -3,7 +3,7 @@
 //! A walk is shown as it stands in the store. What is known of its ids may be much, so it is read on a thread of its own, and told in a
 //! bounded number of ranges and cells.
 
-use super::things::Switched;
+use super::declared::Switched;
 use super::{Answer, App, Problem};
 use crate::page::{self, Page, Paging};
 use declare::excerpt;

@@ -1,10 +1,12 @@
 //! The seeds inside a Heritrix 3 job file (Spring XML).
 //!
 //! They stand in one of two places: as the property `seeds.textSource.value` of an override bean
-//! (`longerOverrides`), or as the value of the `ConfigString` that is the `textSource` of the seeds bean. As in
-//! Spring, the override wins. A `ConfigFile` names another file, which is told and not opened.
+//! (`longerOverrides`), or as the value of the `ConfigString` that is the `textSource` of the seeds
+//! bean. As in Spring, the override wins. A `ConfigFile` names another file, which is told and not
+//! opened.
 //!
-//! Entities are never expanded but for XML's own five and character references, and nothing outside is fetched.
+//! Entities are never expanded but for XML's own five and character references, and nothing outside
+//! is fetched.
 
 use anyhow::{Context, Result, anyhow, bail};
 use quick_xml::Reader;

@@ -1,8 +1,9 @@
-//! Heritrix 3: `seeds.txt`, and job files (`crawler-beans.cxml`), which are told apart by their content.
+//! Heritrix 3: `seeds.txt`, and job files (`crawler-beans.cxml`), which are told apart by their
+//! content.
 //!
-//! As in Heritrix, a bare host is an http URL and a line that begins with `+` is no seed but a SURT prefix that
-//! widens the scope. Scope belongs to profiles here, so such lines are skipped, and the reason gives the pattern to
-//! add to a profile.
+//! As in Heritrix, a bare host is an http URL and a line that begins with `+` is no seed but a SURT
+//! prefix that widens the scope. Scope belongs to profiles here, so such lines are skipped, and the
+//! reason gives the pattern to add to a profile.
 
 use anyhow::Result;
 

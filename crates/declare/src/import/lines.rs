@@ -9,8 +9,8 @@ pub(super) struct Line<'a> {
     pub(super) rest: &'a str,
 }
 
-/// The lines of a text that hold an entry. A `#` begins a comment at the head of a line or after a blank, so that a
-/// fragment is none. `first` is the number of the text's first line in its file.
+/// The lines of a text that hold an entry. A `#` begins a comment at the head of a line or after a
+/// blank, so that a fragment is none. `first` is the number of the text's first line in its file.
 pub(super) fn lines(text: &str, first: u32) -> impl Iterator<Item = Line<'_>> {
     text.split('\n').zip(first..).filter_map(|(line, number)| {
         let line = line.trim();
@@ -22,8 +22,8 @@ pub(super) fn lines(text: &str, first: u32) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// The URL an entry means: with a scheme as it is, a bare host (`vg.no`, `vg.no:81/a`, `localhost`) with this one.
-/// None if it is neither.
+/// The URL an entry means: with a scheme as it is, a bare host (`vg.no`, `vg.no:81/a`, `localhost`)
+/// with this one. None if it is neither.
 pub(super) fn with_scheme(entry: &str, scheme: &str) -> Option<String> {
     if has_scheme(entry) {
         return Some(entry.to_owned());
@@ -39,7 +39,8 @@ fn has_scheme(entry: &str) -> bool {
         && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
 }
 
-/// Stricter than the URL standard, which takes `1,google.com` for a host: letters, digits, dashes and dots.
+/// Stricter than the URL standard, which takes `1,google.com` for a host: letters, digits, dashes
+/// and dots.
 fn is_bare_host(host: &str) -> bool {
     let letters = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     let dotted = host.trim_matches('.').contains('.') || host.eq_ignore_ascii_case("localhost");

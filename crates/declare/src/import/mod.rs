@@ -1,8 +1,9 @@
 //! Seed lists from where users come from: plain lists of URLs, Heritrix, Veidemann.
 //!
-//! Each reader is a pure function from bytes to [`Imported`]: the seeds it found, and the lines it left out with
-//! the reason. A list is somebody else's data, so one bad line never spoils the rest; only a file that is not what
-//! it was called (no UTF-8, broken XML) is an error. Sizes are bounded here, once for all readers.
+//! Each reader is a pure function from bytes to [`Imported`]: the seeds it found, and the lines it
+//! left out with the reason. A list is somebody else's data, so one bad line never spoils the rest;
+//! only a file that is not what it was called (no UTF-8, broken XML) is an error. Sizes are bounded
+//! here, once for all readers.
 
 mod cxml;
 mod heritrix;

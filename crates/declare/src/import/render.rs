@@ -43,7 +43,8 @@ pub fn to_json_lines(out: &mut impl Write, seeds: &[ImportedSeed], profiles: &[S
     Ok(())
 }
 
-/// Plain where nothing in it could mean anything to YAML, else quoted as in JSON, which YAML reads the same way.
+/// Plain where nothing in it could mean anything to YAML, else quoted as in JSON, which YAML reads
+/// the same way.
 fn scalar(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/.-_~%=&+:?".contains(c);
     let begins_well = text.starts_with(|c: char| c.is_ascii_alphabetic());

@@ -2,8 +2,9 @@
 
 /// The pattern that says the same, in YAML; none if this is no SURT prefix and no URL.
 ///
-/// An open host (`http://(no,vg,`) takes its subdomains along, a closed one (`http://(no,vg,)`) does not. A plain URL
-/// or host is its own prefix, as Heritrix reads it: without a path, subdomains come along.
+/// An open host (`http://(no,vg,`) takes its subdomains along, a closed one (`http://(no,vg,)`)
+/// does not. A plain URL or host is its own prefix, as Heritrix reads it: without a path,
+/// subdomains come along.
 pub(super) fn include_of(directive: &str) -> Option<String> {
     let directive = directive.trim();
     let rest = directive.split_once("://").map_or(directive, |(_, rest)| rest);

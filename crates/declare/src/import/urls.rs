@@ -1,7 +1,8 @@
 //! Plain lists: one URL or domain a line.
 //!
-//! The first word of a line is the entry; what follows it is kept as a note, so columns after a blank or tab do
-//! no harm. Commas do not separate, since URLs may hold them: `1,vg.no` is skipped, and the reason says why.
+//! The first word of a line is the entry; what follows it is kept as a note, so columns after a
+//! blank or tab do no harm. Commas do not separate, since URLs may hold them: `1,vg.no` is skipped,
+//! and the reason says why.
 
 use anyhow::Result;
 

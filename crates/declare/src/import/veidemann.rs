@@ -1,8 +1,10 @@
-//! Veidemann config objects: multi-document YAML, or JSON (one object, an array, or one object a line).
+//! Veidemann config objects: multi-document YAML, or JSON (one object, an array, or one object a
+//! line).
 //!
-//! A seed's URL is its `meta.name`, and the crawlEntity it refers to has the name of whose it is. Entities
-//! may come after their seeds or in another file, so seeds wait until all objects are read; an entity that is
-//! not in the file is named by its id. Objects of other kinds are skipped with a reason.
+//! A seed's URL is its `meta.name`, and the crawlEntity it refers to has the name of whose it is.
+//! Entities may come after their seeds or in another file, so seeds wait until all objects are
+//! read; an entity that is not in the file is named by its id. Objects of other kinds are skipped
+//! with a reason.
 
 use std::collections::HashMap;
 
@@ -101,7 +103,8 @@ pub fn veidemann(bytes: &[u8]) -> Result<Imported> {
     objects.finish()
 }
 
-/// Objects are found as raw text first: its place gives the line, and what is wrong with one spoils no other.
+/// Objects are found as raw text first: its place gives the line, and what is wrong with one spoils
+/// no other.
 fn read_json(text: &str, objects: &mut Objects) -> Result<()> {
     let mut lines = LineOf { text, offset: 0, line: 1 };
     for value in serde_json::Deserializer::from_str(text).into_iter::<&RawValue>() {

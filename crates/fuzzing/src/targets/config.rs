@@ -1,13 +1,10 @@
-//! The config file (I3): it ends in problems that are in the file, or in a model that can be written and read back.
+//! The config file (I3): it ends in problems that are in the file, or in a model that can be
+//! written and read back.
 
 use crate::{Seeds, Target};
 use policy::catalog::Catalog;
-use policy::model::DeclaredWalk;
-use policy::time::Span;
-use serde_json::{Value, json};
 
-use app::things::render;
-use declare::{ConfigError, Declared, example, parse, print_duration};
+use declare::{ConfigError, example, parse};
 use plan::webfile;
 
 pub const CONFIG: Target = Target {
@@ -80,7 +77,7 @@ fn config(input: &[u8]) {
         Err(error) => explained(&error, input),
         Ok(declared) => {
             let _ = declared.warnings();
-            let text = written(&declared).to_string();
+            let text = declared.to_json().to_string();
             let again = parse("again", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
             assert_eq!(again, declared, "what was written reads back as something else");
             let mut catalog = Catalog::new();
@@ -108,39 +105,4 @@ fn explained(error: &ConfigError, input: &[u8]) {
         assert!(!problem.what.contains('\n') && !problem.hint.contains('\n'), "{problem:?}");
         assert!(!problem.what.is_empty() && !problem.hint.is_empty(), "{problem:?}");
     }
-}
-
-/// A config in JSON, which is YAML, with everything spelled out.
-fn written(declared: &Declared) -> Value {
-    let hosts = declared
-        .hosts
-        .iter()
-        .map(|(host, politeness)| json!({ "host": host, "politeness": render::politeness(politeness) }));
-    json!({
-        "settings": render::settings(&declared.settings),
-        "collections": declared.collections.iter().map(render::collection).collect::<Vec<_>>(),
-        "profiles": declared.profiles.iter().map(render::profile).collect::<Vec<_>>(),
-        "seeds": declared.seeds.iter().map(render::seed).collect::<Vec<_>>(),
-        "host_groups": declared.groups.iter().map(render::group).collect::<Vec<_>>(),
-        "hosts": hosts.collect::<Vec<_>>(),
-        "walks": declared.walks.iter().map(walk).collect::<Vec<_>>(),
-    })
-}
-
-fn walk(walk: &DeclaredWalk) -> Value {
-    let mut entry = json!({
-        "name": walk.name, "active": walk.active, "profile": walk.profile, "seed": walk.seed, "round": walk.round,
-    });
-    let Value::Object(mut settings) = json!(walk.settings) else { panic!("settings are a map") };
-    if let Some(Value::Object(rules)) = settings.remove("exists") {
-        settings.extend(rules.into_iter().filter(|(_, rule)| *rule != json!([])));
-    }
-    if let Some(cooldown) = settings.get("cooldown").and_then(Value::as_u64) {
-        settings.insert("cooldown".to_owned(), print_duration(Span(cooldown)).into());
-    }
-    let given = settings.into_iter().filter(|(_, value)| !value.is_null());
-    if let Value::Object(entry) = &mut entry {
-        entry.extend(given);
-    }
-    entry
 }

@@ -4,8 +4,8 @@ use frontier::schema::WalkRun;
 use policy::time::Span;
 use policy::walk::{Walk, Why};
 
-use declare::print_duration;
 use declare::text::rate_text;
+use policy::unit::print_duration;
 
 /// Requests a second of a run; none before there were two.
 #[allow(clippy::cast_precision_loss, reason = "a rate")]

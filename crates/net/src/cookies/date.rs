@@ -1,6 +1,8 @@
-//! Cookie dates, by the algorithm of RFC 6265, 5.1.1: of the words of a text, the first that looks like a time of day, a day, a month
-//! and a year each count as that. Nothing else reads what servers write.
+//! Cookie dates, by the algorithm of RFC 6265, 5.1.1: of the words of a text, the first that looks
+//! like a time of day, a day, a month and a year each count as that. Nothing else reads what
+//! servers write.
 
+use policy::civil;
 use policy::time::Time;
 
 const MONTHS: [&str; 12] =
@@ -51,16 +53,7 @@ impl Parts {
             year @ 0..=69 => year + 2000,
             year => year,
         };
-        if year < 1601
-            || !(1..=days_of(year, month)).contains(&day)
-            || hour > 23
-            || minute > 59
-            || second > 59
-        {
-            return None;
-        }
-        let seconds = days_since_epoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
-        Some(Time(seconds * 1000))
+        civil::time([year, month, day], [hour, minute, second], 0).filter(|_| year >= 1601)
     }
 }
 
@@ -86,24 +79,6 @@ fn time_of_day(word: &[u8]) -> Option<(i64, i64, i64)> {
 fn month(word: &[u8]) -> Option<i64> {
     let head = word.get(..3)?;
     (1..).zip(MONTHS).find(|(_, name)| name.as_bytes().eq_ignore_ascii_case(head)).map(|(number, _)| number)
-}
-
-fn days_of(year: i64, month: i64) -> i64 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        _ => 31,
-    }
-}
-
-/// Days of the Gregorian calendar (Hinnant's civil-to-days).
-fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
 #[cfg(test)]

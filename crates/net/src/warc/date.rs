@@ -1,21 +1,22 @@
 //! Times as archives spell them.
 //!
-//! `WARC-Date` is written with milliseconds, so that a capture's time can be had back from the file; warcio, cdxj-indexer and pywb
-//! read that. Their index keys have fourteen digits and end at the second.
+//! `WARC-Date` is written with milliseconds, so that a capture's time can be had back from the
+//! file; warcio, cdxj-indexer and pywb read that. Their index keys have fourteen digits and end at
+//! the second.
 
+use policy::civil::{self, Civil};
 use policy::time::Time;
-
-const DAY_MS: i64 = 86_400_000;
 
 /// `2024-02-29T12:34:56.789Z`.
 pub fn iso(time: Time) -> String {
-    let seconds = time.to_string();
-    format!("{}.{:03}Z", seconds.trim_end_matches('Z'), time.0.rem_euclid(1000))
+    let Civil { year, month, day, hour, minute, second, ms } = Civil::from(time);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
 }
 
 /// `20240229123456`.
 pub fn digits14(time: Time) -> String {
-    time.to_string().chars().filter(char::is_ascii_digit).collect()
+    let Civil { year, month, day, hour, minute, second, .. } = Civil::from(time);
+    format!("{:04}{month:02}{day:02}{hour:02}{minute:02}{second:02}", year.abs())
 }
 
 /// `20240229123456789`.
@@ -30,52 +31,21 @@ pub fn from_digits17(digits: &str) -> Option<Time> {
     }
     let number = |from: usize, to: usize| digits[from..to].parse().ok();
     let date = [number(0, 4)?, number(4, 6)?, number(6, 8)?];
-    assemble(date, [number(8, 10)?, number(10, 12)?, number(12, 14)?], number(14, 17)?)
+    civil::time(date, [number(8, 10)?, number(10, 12)?, number(12, 14)?], number(14, 17)?)
 }
 
-/// Reads a date as warcio does: numbers between anything else, from year and day at least to fractions of a second.
+/// Reads a date as warcio does: numbers between anything else, from year and day at least to
+/// fractions of a second.
 pub fn parse(text: &str) -> Option<Time> {
     let text = text.strip_suffix(|c: char| !c.is_ascii_digit()).unwrap_or(text);
     let parts: Vec<&str> = text.splitn(9, |c: char| !c.is_ascii_digit()).collect();
     if !(3..=7).contains(&parts.len()) {
         return None;
     }
-    let number = |i: usize| parts.get(i).map_or(Some(0), |part| part.parse::<i64>().ok());
+    let number = |i: usize| parts.get(i).map_or(Some(0), |part| part.parse().ok());
     let fraction: String = parts.get(6).unwrap_or(&"").chars().chain("000".chars()).take(3).collect();
-    assemble(
-        [number(0)?, number(1)?, number(2)?],
-        [number(3)?, number(4)?, number(5)?],
-        fraction.parse().ok()?,
-    )
-}
-
-fn assemble([year, month, day]: [i64; 3], [hour, minute, second]: [i64; 3], ms: i64) -> Option<Time> {
-    let legal = (1..=9999).contains(&year)
-        && (1..=12).contains(&month)
-        && (1..=month_days(year, month)).contains(&day)
-        && (0..24).contains(&hour)
-        && (0..60).contains(&minute)
-        && (0..60).contains(&second);
-    let seconds = (hour * 60).checked_add(minute)?.checked_mul(60)?.checked_add(second)?;
-    legal.then(|| Time(days_since_1970(year, month, day) * DAY_MS + seconds * 1000 + ms))
-}
-
-fn month_days(year: i64, month: i64) -> i64 {
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    match month {
-        2 => 28 + i64::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Of the Gregorian calendar (Hinnant's civil-to-days).
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let year = year - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+    let date = [number(0)?, number(1)?, number(2)?];
+    civil::time(date, [number(3)?, number(4)?, number(5)?], fraction.parse().ok()?)
 }
 
 #[cfg(test)]

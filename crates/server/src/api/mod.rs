@@ -11,6 +11,7 @@ mod blacklist;
 mod captures;
 mod config;
 mod control;
+mod declared;
 mod document;
 pub(crate) mod extract;
 mod health;
@@ -19,7 +20,6 @@ mod index;
 mod queue;
 mod reports;
 mod status;
-mod things;
 mod walks;
 mod why;
 
@@ -38,7 +38,7 @@ use app::{App, Problem};
 /// Every route with its description.
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .merge(things::routes())
+        .merge(declared::routes())
         .merge(control::routes())
         .merge(queue::routes())
         .merge(why::routes())

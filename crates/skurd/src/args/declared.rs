@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::things::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
+use super::add::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
 use super::value::DataDir;
 
 #[derive(Debug, Subcommand)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use policy::time::Span;
 
 use crate::args::value::duration;
-use declare::{DURATION_HINT, parse_duration};
+use policy::unit::{DURATION_HINT, parse_duration};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SimulateArgs {

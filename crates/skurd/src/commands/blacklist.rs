@@ -9,8 +9,8 @@ use super::queue::each;
 use crate::args::{BlacklistArgs, BlacklistCommand, BlacklistList};
 use crate::output::{Column, left};
 use app::blacklist::{Added, BlacklistItem, Lifted};
-use declare::print_duration;
 use harvest::session::note;
+use policy::unit::print_duration;
 use server::client::{Call, Client};
 
 const COLUMNS: [Column; 5] = [left("since"), left("until"), left("reason"), left("collection"), left("url")];

@@ -8,7 +8,7 @@ use axum::http::Method;
 use serde_json::json;
 
 use crate::args::ImportArgs;
-use app::things::{ManySeeds, NewSeed, SeedsAdded};
+use app::declared::{ManySeeds, NewSeed, SeedsAdded};
 use declare::import::{IMPORT_BYTES_MAX, Imported, ImportedSeed, to_json_lines, to_yaml};
 use harvest::session::stdout;
 use server::api::BODY_BYTES_MAX;

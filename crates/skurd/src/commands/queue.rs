@@ -10,8 +10,8 @@ use super::listing::Listing;
 use crate::args::{QueueArgs, QueueCommand, StateArg, UrlArgs};
 use crate::output::{Column, left, number_or_dash, right, text_or_dash};
 use app::queue::{Moved, QueueItem};
-use declare::print_duration;
 use harvest::session::{note, stdout};
+use policy::unit::print_duration;
 use server::client::{Call, Client};
 
 const COLUMNS: [Column; 9] = [

@@ -10,12 +10,12 @@ use serde_json::value::RawValue;
 use super::listing::Printer;
 use crate::args::{DataDir, PrintArgs, ReportArgs, ReportCommand};
 use crate::output::Column;
-use app::reports::ContractBy;
-use app::reports::{ContractItem, DomainItem, ErrorItem, FeasibilityItem, OverdueItem};
-use app::reports::{DomainsBy, TimeStep};
-use declare::print_duration;
+use app::reports::{
+    ContractBy, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, OverdueItem, TimeStep,
+};
 use declare::text::{bytes_text, percent_text, rate_text};
 use harvest::session::note;
+use policy::unit::print_duration;
 use server::client::{Call, Client};
 
 mod columns;

@@ -24,8 +24,8 @@ use index::ANCHOR_BYTES_MAX;
 use policy::time::Time;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use declare::rfc3339;
 pub(crate) use input::{STDIN, open};
+pub(crate) use policy::civil::rfc3339;
 
 use input::Input;
 use lines::Lines;

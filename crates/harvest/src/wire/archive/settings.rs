@@ -52,7 +52,11 @@ fn describe(profile: &policy::model::Profile) -> String {
         policy::model::RobotsPolicy::Ignore => "ignore".to_owned(),
         policy::model::RobotsPolicy::ObeyAs(agent) => format!("obey as {agent}"),
     };
-    format!("profile {}: every {}, robots {robots}", profile.name, declare::print_duration(profile.every))
+    format!(
+        "profile {}: every {}, robots {robots}",
+        profile.name,
+        policy::unit::print_duration(profile.every)
+    )
 }
 
 pub(super) fn host_name() -> String {

@@ -5,7 +5,7 @@
 
 use crate::api::extract::{Json, Path, Query};
 use crate::failure::Answer;
-use app::things::Switched;
+use app::declared::Switched;
 use app::walks::{AnotherRun, Look, WalkDetail, WalkItem};
 use app::{App, Page, Paging};
 use axum::extract::State;

@@ -1,5 +1,6 @@
 //! `skurd … add`: one new thing, whose references lead somewhere.
 
+use std::collections::HashSet;
 use std::io::Write;
 
 use anyhow::Result;
@@ -11,8 +12,8 @@ use serde_json::Value;
 
 use super::path;
 use crate::args::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
-use app::things::{render, settings_of};
 use app::{Kind, Problem};
+use declare::entry;
 use declare::hint::hinted;
 use harvest::session::{parse_url, stdout};
 use server::client::{Call, Client};
@@ -20,15 +21,10 @@ use server::client::{Call, Client};
 pub(super) fn seed(args: SeedArgs) -> Result<()> {
     let ask = Client::create(&args.data.dir)?;
     let url = parse_url(&args.url, &UrlRules::from(&settings(&ask)?))?;
-    let mut profiles: Vec<String> = Vec::new();
-    for name in args.profiles {
-        if !profiles.contains(&name) {
-            profiles.push(name);
-        }
-    }
     let name = args.name.unwrap_or_else(|| url.as_str().to_owned());
+    let profiles = once(args.profiles);
     let seed = Seed { name: name.clone(), url: args.url, active: !args.add.inactive, profiles };
-    add(&ask, Kind::Seed, &name, args.add.replace, &render::seed(&seed))
+    add(&ask, Kind::Seed, &name, args.add.replace, &entry::seed(&seed))
 }
 
 pub(super) fn profile(args: ProfileArgs) -> Result<()> {
@@ -59,13 +55,8 @@ pub(super) fn profile(args: ProfileArgs) -> Result<()> {
         robots: args.robots,
         limits,
     };
-    add(
-        &Client::create(&args.data.dir)?,
-        Kind::Profile,
-        &args.name,
-        args.add.replace,
-        &render::profile(&profile),
-    )
+    let client = Client::create(&args.data.dir)?;
+    add(&client, Kind::Profile, &args.name, args.add.replace, &entry::profile(&profile))
 }
 
 pub(super) fn collection(args: CollectionArgs) -> Result<()> {
@@ -73,18 +64,12 @@ pub(super) fn collection(args: CollectionArgs) -> Result<()> {
         name: args.name.clone(),
         active: !args.add.inactive,
         user_agent: args.user_agent,
-        headers: Vec::new(),
-        cookies: Vec::new(),
         warc_prefix: args.warc_prefix,
         index: !args.no_index,
+        ..Collection::default()
     };
-    add(
-        &Client::create(&args.data.dir)?,
-        Kind::Collection,
-        &args.name,
-        args.add.replace,
-        &render::collection(&collection),
-    )
+    let client = Client::create(&args.data.dir)?;
+    add(&client, Kind::Collection, &args.name, args.add.replace, &entry::collection(&collection))
 }
 
 pub(super) fn group(args: GroupArgs) -> Result<()> {
@@ -95,19 +80,20 @@ pub(super) fn group(args: GroupArgs) -> Result<()> {
         politeness.max = delay.max.unwrap_or(politeness.max.max(delay.min));
     }
     politeness.parallel = args.parallel.unwrap_or(politeness.parallel);
-    let mut hosts: Vec<String> = Vec::new();
-    for host in args.hosts {
-        if !hosts.contains(&host) {
-            hosts.push(host);
-        }
-    }
-    let group = HostGroup { name: args.name.clone(), hosts, politeness };
-    add(&ask, Kind::Group, &args.name, args.replace, &render::group(&group))
+    let group = HostGroup { name: args.name.clone(), hosts: once(args.hosts), politeness };
+    add(&ask, Kind::Group, &args.name, args.replace, &entry::group(&group))
+}
+
+/// Each of them once, in their order.
+fn once(mut given: Vec<String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    given.retain(|name| seen.insert(name.clone()));
+    given
 }
 
 fn settings(ask: &Client) -> Result<Settings> {
     let shown: Value = ask.ask(&Call::get("settings", Vec::new()))?;
-    Ok(settings_of(&shown)?)
+    Ok(entry::read_settings(&shown).map_err(Problem::from)?)
 }
 
 /// Declares it, unless its name is taken.

@@ -16,7 +16,7 @@ use crate::args::{
 };
 use crate::output::{Column, left, right};
 use app::Kind;
-use app::things::{Deleted, Switched, render};
+use app::declared::{Deleted, Switched};
 use declare::counted;
 use harvest::session::{note, stdout};
 use server::client::{Call, Client, segment};
@@ -85,7 +85,7 @@ fn show(kind: Kind, data: &DataDir, name: &str, as_json: bool) -> Result<()> {
     let mut out = stdout();
     match as_json {
         true => writeln!(out, "{thing}")?,
-        false => render::to_yaml(&mut out, &thing)?,
+        false => declare::to_yaml(&mut out, &thing)?,
     }
     Ok(out.flush()?)
 }

@@ -10,11 +10,12 @@ use super::lines::{self, STRETCHES, question};
 use crate::args::ShowArgs;
 use crate::output::{Column, Table, left, number_or_dash, right, text_or_dash};
 use app::walks::{IdRange, WalkDetail, WalkItem};
+use declare::counted;
 use declare::text::rate_text;
-use declare::{counted, print_duration};
 use harvest::session::{note, stdout};
 use harvest::walk::WalkCell;
 use harvest::walk::map::{CELLS, Map, has_colours};
+use policy::unit::print_duration;
 use server::client::{Client, NOT_UNDERSTOOD};
 
 const COLUMNS: [Column; 7] = [

@@ -12,13 +12,14 @@ use sim::web::Web;
 
 use crate::args::SimulateArgs;
 use declare::hint::{hinted, unknown};
-use declare::{self, print_duration};
+
 use harvest::session::note;
 use plan::drive::{self, Moment, Plan};
 use plan::forecast::Forecast;
 use plan::ledger::Ledger;
 use plan::timeline::Look;
 use plan::{Grid, lines, picture, timeline, webfile};
+use policy::unit::print_duration;
 
 /// Link decisions kept for the table; JSON lines have them all.
 const LINKS_SHOWN: usize = 1000;

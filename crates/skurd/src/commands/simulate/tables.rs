@@ -7,11 +7,11 @@ use policy::Rule;
 use policy::time::Span;
 
 use crate::output::{Column, Table, left, right};
-use declare::print_duration;
 use declare::text::{percent_text, rate_text};
 use plan::forecast::Forecast;
 use plan::ledger::Ledger;
 use plan::text::{number, rounded, short};
+use policy::unit::print_duration;
 
 /// Hosts and warnings shown unless all are asked for.
 const ROWS_SHOWN: usize = 20;

@@ -7,12 +7,11 @@ use serde_json::Value;
 
 use super::Site;
 use super::address::href;
+use super::declared::{about, names, path_of, state};
 use super::forms::Face;
 use super::layout::{Frame, Visit, command};
 use super::text::{lines, shown, way_out};
-use super::things::{about, names, path_of, state};
 use app::Kind;
-use app::things::render;
 use server::api::Path;
 
 pub(super) async fn seed(State(site): State<Site>, visit: Visit, Path(name): Path<String>) -> Shown {
@@ -29,13 +28,13 @@ pub(super) async fn collection(State(site): State<Site>, visit: Visit, Path(name
 
 impl Site {
     async fn thing(&self, kind: Kind, visit: &Visit, name: &str) -> Shown {
-        let says = app::things::show(&self.app, kind, name).await?.thing;
+        let says = app::declared::show(&self.app, kind, name).await?.thing;
         let name = says["name"].as_str().unwrap_or(name);
         let active = says["active"].as_bool().unwrap_or(true);
         let about = about(kind);
         let mut yaml = Vec::new();
         // Writing to memory does not fail.
-        let _ = render::to_yaml(&mut yaml, &says);
+        let _ = declare::to_yaml(&mut yaml, &says);
         let main = html! {
             p.crumbs { a href=(format!("/{}", kind.path())) { (about.title) } }
             div.title {

@@ -1,21 +1,22 @@
 //! The settings of the whole installation.
 
-use super::{Expected, Tagged, etag, read, render};
+use super::{Expected, Tagged, etag};
 use crate::{Answer, App};
+use declare::entry;
 use policy::catalog::Change;
 use serde_json::Value;
 
 /// The settings, and the tag of what they say.
 pub async fn get_settings(app: &App) -> Answer<Tagged> {
-    let settings = app.look(|catalog| render::settings(catalog.settings())).await?;
+    let settings = app.look(|catalog| entry::settings(catalog.settings())).await?;
     Ok(Tagged { tag: etag(&settings), thing: settings })
 }
 
 pub async fn put_settings(app: &App, expected: &Expected, body: &Value) -> Answer<Tagged> {
     let _turn = app.edits.lock().await;
-    let now = app.look(|catalog| render::settings(catalog.settings())).await?;
+    let now = app.look(|catalog| entry::settings(catalog.settings())).await?;
     expected.check(Some(&etag(&now)), || "the settings".to_owned())?;
-    let change = Change::PutSettings(Box::new(read::settings(body)?));
+    let change = Change::PutSettings(Box::new(entry::read_settings(body)?));
     app.frontier.declare(&[change]).await?;
     get_settings(app).await
 }

@@ -6,7 +6,7 @@
 use crate::api::extract::Json;
 use crate::failure::Answer;
 use app::App;
-use app::things::many::{ManySeeds, SeedsAdded};
+use app::declared::many::{ManySeeds, SeedsAdded};
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -26,5 +26,5 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     responses((status = 200, description = "What became of them", body = SeedsAdded)),
 )]
 async fn add_seeds(State(app): State<App>, Json(many): Json<ManySeeds>) -> Answer<axum::Json<SeedsAdded>> {
-    Ok(axum::Json(app::things::many::add_seeds(&app, many).await?))
+    Ok(axum::Json(app::declared::many::add_seeds(&app, many).await?))
 }

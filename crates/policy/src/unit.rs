@@ -1,24 +1,22 @@
 //! Durations and sizes as people write them: `1d12h`, `500ms`, `1GiB`, `10MB`.
 //!
-//! What is printed can be read again and gives the same value; a value has one printed form, the shortest in
-//! whole units (`90m` is printed `1h30m`, `14d` is printed `2w`).
+//! What is printed can be read again and gives the same value; a value has one printed form, the
+//! shortest in whole units (`90m` is printed `1h30m`, `14d` is printed `2w`).
 
-use policy::time::Span;
+use crate::time::Span;
 
 /// A hundred years: nobody waits longer, and sums of such spans never overflow.
-pub(crate) const DURATION_MAX: Span = Span::days(36_500);
+pub const DURATION_MAX: Span = Span::days(36_500);
 
 pub const DURATION_HINT: &str =
     "write whole numbers with units from large to small (w, d, h, m, s, ms), like 1d12h, 90m or 500ms";
 
-pub(crate) const SIZE_HINT: &str =
-    "write a number of bytes, or a whole number with a unit: 10MB, 64KiB, 1GiB";
+pub const SIZE_HINT: &str = "write a number of bytes, or a whole number with a unit: 10MB, 64KiB, 1GiB";
 
 /// The same for JSON Schema, which cannot say that zero or too much is wrong.
-pub(crate) const DURATION_PATTERN: &str =
-    "^(?=.)(\\d+w *)?(\\d+d *)?(\\d+h *)?(\\d+m *)?(\\d+s *)?(\\d+ms)?$";
+pub const DURATION_PATTERN: &str = "^(?=.)(\\d+w *)?(\\d+d *)?(\\d+h *)?(\\d+m *)?(\\d+s *)?(\\d+ms)?$";
 
-pub(crate) const SIZE_PATTERN: &str = "^\\d+ *([kKmMgGtT]?[iI]?[bB])?$";
+pub const SIZE_PATTERN: &str = "^\\d+ *([kKmMgGtT]?[iI]?[bB])?$";
 
 const DURATION_UNITS: [(&str, u64); 6] =
     [("w", 604_800_000), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
@@ -80,7 +78,7 @@ pub fn print_duration(span: Span) -> String {
 }
 
 /// Reads `1GiB`, `10MB` or a number of bytes; units in any case.
-pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
+pub fn parse_size(text: &str) -> Result<u64, String> {
     let (number, unit, rest) = split_unit(text.trim())?;
     if !rest.trim().is_empty() {
         return Err(format!("`{}` after the unit", rest.trim()));

@@ -3,7 +3,7 @@
 use super::{expected, many, settings, tagged};
 use crate::api::extract::{Json, Path, Query};
 use crate::failure::Answer;
-use app::things::{Deleted, Switched};
+use app::declared::{Deleted, Switched};
 use app::{App, Kind, Page, Paging};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -56,7 +56,7 @@ macro_rules! routes_of {
                 responses((status = 200, body = ref($page))),
             )]
             async fn list(State(app): State<App>, Query(paging): Query<Paging>) -> Answer<axum::Json<Page<Value>>> {
-                Ok(axum::Json(app::things::list(&app, $kind, &paging).await?))
+                Ok(axum::Json(app::declared::list(&app, $kind, &paging).await?))
             }
 
             /// Get one
@@ -72,7 +72,7 @@ macro_rules! routes_of {
                 ),
             )]
             async fn get(State(app): State<App>, Path(name): Path<String>) -> Answer<Response> {
-                Ok(tagged(StatusCode::OK, &app::things::show(&app, $kind, &name).await?))
+                Ok(tagged(StatusCode::OK, &app::declared::show(&app, $kind, &name).await?))
             }
 
             /// Add or replace one
@@ -101,7 +101,7 @@ macro_rules! routes_of {
                 headers: HeaderMap,
                 Json(body): Json<Value>,
             ) -> Answer<Response> {
-                let (created, shown) = app::things::put(&app, $kind, &name, &expected(&headers), body).await?;
+                let (created, shown) = app::declared::put(&app, $kind, &name, &expected(&headers), body).await?;
                 Ok(tagged(if created { StatusCode::CREATED } else { StatusCode::OK }, &shown))
             }
 
@@ -130,7 +130,7 @@ macro_rules! routes_of {
                 Query(Sweep { sweep }): Query<Sweep>,
                 headers: HeaderMap,
             ) -> Answer<axum::Json<Deleted>> {
-                Ok(axum::Json(app::things::delete(&app, $kind, &name, &expected(&headers), sweep).await?))
+                Ok(axum::Json(app::declared::delete(&app, $kind, &name, &expected(&headers), sweep).await?))
             }
         }
     };
@@ -166,7 +166,7 @@ macro_rules! switches_of {
                 Path(name): Path<String>,
                 headers: HeaderMap,
             ) -> Answer<axum::Json<Switched>> {
-                Ok(axum::Json(app::things::switch(&app, $kind, &name, &expected(&headers), true).await?))
+                Ok(axum::Json(app::declared::switch(&app, $kind, &name, &expected(&headers), true).await?))
             }
 
             /// Switch it off: everything it covers waits, nothing is lost
@@ -190,7 +190,7 @@ macro_rules! switches_of {
                 Path(name): Path<String>,
                 headers: HeaderMap,
             ) -> Answer<axum::Json<Switched>> {
-                Ok(axum::Json(app::things::switch(&app, $kind, &name, &expected(&headers), false).await?))
+                Ok(axum::Json(app::declared::switch(&app, $kind, &name, &expected(&headers), false).await?))
             }
         }
     };

@@ -14,7 +14,6 @@ use super::forms::Face;
 use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, pager, table};
 use super::text::{dash, number, or_dash, shown, url};
 use app::Kind;
-use app::things::render;
 use server::client::segment;
 
 const ROWS: usize = 50;
@@ -219,5 +218,5 @@ fn row(catalog: &Catalog, kind: Kind, name: &str) -> Row {
         Kind::Collection => catalog.profiles_of_collection(name).count(),
         Kind::Seed | Kind::Group => 0,
     };
-    Row { name: name.to_owned(), says: render::json(catalog, kind, name), members }
+    Row { name: name.to_owned(), says: declare::entry::shown(catalog, kind, name), members }
 }

@@ -9,24 +9,19 @@ use std::sync::OnceLock;
 
 use super::{Answer, App, Problem};
 use crate::page::{self, Page, Paging};
-use declare::excerpt;
+pub use declare::entry::Kind;
+use declare::{entry, excerpt};
 use http::StatusCode;
-pub use kind::Kind;
 pub use many::{ManySeeds, NewSeed, SeedsAdded};
 use policy::catalog::Catalog;
 pub(super) use read::masked;
-pub use read::settings as settings_of;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-mod kind;
-
 pub mod many;
 
-pub mod read;
-
-pub mod render;
+mod read;
 
 pub mod settings;
 
@@ -56,7 +51,7 @@ pub async fn list(app: &App, kind: Kind, paging: &Paging) -> Answer<Page<Value>>
     app.look(|catalog| {
         let names = first_names(kind.names(catalog), after.as_deref(), limit + 1);
         let next = names.get(limit).and_then(|_| names.get(limit - 1)).map(|last| page::name_cursor(last));
-        let items = names.iter().take(limit).map(|name| render::json(catalog, kind, name)).collect();
+        let items = names.iter().take(limit).map(|name| entry::shown(catalog, kind, name)).collect();
         Page { items, next }
     })
     .await
@@ -94,7 +89,7 @@ pub async fn show(app: &App, kind: Kind, name: &str) -> Answer<Tagged> {
     let (thing, tag) = app
         .look(|catalog| -> Answer<_> {
             let (name, tag) = found(catalog, kind, name)?;
-            Ok((render::json(catalog, kind, &name), tag))
+            Ok((entry::shown(catalog, kind, &name), tag))
         })
         .await??;
     Ok(Tagged { thing, tag })
@@ -103,7 +98,7 @@ pub async fn show(app: &App, kind: Kind, name: &str) -> Answer<Tagged> {
 /// The thing's own name, and the tag of what it says.
 fn found(catalog: &Catalog, kind: Kind, name: &str) -> Answer<(String, String)> {
     let name = kind.resolve(catalog, name).map_err(|error| Problem::not_found(&error))?;
-    let tag = etag(&render::whole(catalog, kind, &name));
+    let tag = etag(&entry::whole(catalog, kind, &name));
     Ok((name, tag))
 }
 
@@ -119,14 +114,14 @@ pub async fn put(
     let (change, is_there) = app
         .look(|catalog| -> Answer<_> {
             let is_there = kind.is_there(catalog, name);
-            let now = is_there.then(|| etag(&render::whole(catalog, kind, name)));
+            let now = is_there.then(|| etag(&entry::whole(catalog, kind, name)));
             expected.check(now.as_deref(), || format!("{kind} {}", excerpt(name)))?;
-            Ok((read::thing(catalog, kind, name, body)?, is_there))
+            Ok((entry::read(catalog, kind, name, body)?, is_there))
         })
         .await??;
     app.frontier.declare(&[change]).await?;
     let shown =
-        |catalog: &Catalog| (render::json(catalog, kind, name), etag(&render::whole(catalog, kind, name)));
+        |catalog: &Catalog| (entry::shown(catalog, kind, name), etag(&entry::whole(catalog, kind, name)));
     let (thing, tag) = app.look(shown).await?;
     Ok((!is_there, Tagged { thing, tag }))
 }

@@ -3,7 +3,7 @@
 //! A thing has an `ETag` of what it says. Who sends it back as `If-Match` changes only what they saw; a thing that says something else by
 //! now is left alone (412). Whoever creates sends `If-None-Match: *`.
 
-use app::things::{Expected, Tagged};
+use app::declared::{Expected, Tagged};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 

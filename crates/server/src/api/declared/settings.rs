@@ -17,7 +17,7 @@ use serde_json::Value;
     responses((status = 200, body = ref("#/components/schemas/Settings"), headers(("etag" = String)))),
 )]
 pub(super) async fn get_settings(State(app): State<App>) -> Answer<Response> {
-    Ok(tagged(StatusCode::OK, &app::things::settings::get_settings(&app).await?))
+    Ok(tagged(StatusCode::OK, &app::declared::settings::get_settings(&app).await?))
 }
 
 /// Replace the settings
@@ -40,6 +40,6 @@ pub(super) async fn put_settings(
     headers: HeaderMap,
     Json(body): Json<Value>,
 ) -> Answer<Response> {
-    let settings = app::things::settings::put_settings(&app, &expected(&headers), &body).await?;
+    let settings = app::declared::settings::put_settings(&app, &expected(&headers), &body).await?;
     Ok(tagged(StatusCode::OK, &settings))
 }

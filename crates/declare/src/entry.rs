@@ -1,0 +1,308 @@
+//! One collection, profile, seed or host group, or the settings, as a request has it: JSON that is
+//! read by the description of the config file and written by it. References lead to what is
+//! declared already.
+
+use std::fmt;
+
+use anyhow::Result;
+use policy::catalog::{Catalog, Change};
+use policy::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, Seed, Settings};
+use policy::url::normalise;
+use serde_json::Value;
+
+use crate::declare::{self, Known, table_of};
+use crate::hint::unknown;
+use crate::hosts::Groups;
+use crate::read::Reader;
+use crate::secret::{self, Lost};
+use crate::tables::{COLLECTION, HOST_GROUP, OWN_POLITENESS, PROFILE, ROOT, SEED, SETTINGS, WALK};
+use crate::text::{counted, excerpt};
+use crate::value::Fields;
+use crate::walks::WalkDraft;
+use crate::{json, profile, write};
+
+/// What can be declared one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Seed,
+    Profile,
+    Collection,
+    Group,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Seed => "seed",
+            Kind::Profile => "profile",
+            Kind::Collection => "collection",
+            Kind::Group => "host group",
+        })
+    }
+}
+
+impl Kind {
+    /// As paths of the API write it.
+    pub fn path(self) -> &'static str {
+        match self {
+            Kind::Seed => "seeds",
+            Kind::Profile => "profiles",
+            Kind::Collection => "collections",
+            Kind::Group => "host-groups",
+        }
+    }
+
+    /// Its section of the config file.
+    pub fn section(self) -> &'static str {
+        match self {
+            Kind::Group => "host_groups",
+            kind => kind.path(),
+        }
+    }
+
+    pub fn command(self) -> String {
+        self.to_string().replace(' ', "-")
+    }
+
+    /// In no particular order.
+    pub fn names(self, catalog: &Catalog) -> Vec<&str> {
+        match self {
+            Kind::Seed => catalog.seeds().map(|entry| entry.seed.name.as_str()).collect(),
+            Kind::Profile => catalog.profiles().map(|profile| profile.name.as_str()).collect(),
+            Kind::Collection => catalog.collections().map(|collection| collection.name.as_str()).collect(),
+            Kind::Group => catalog.groups().map(|group| group.name.as_str()).collect(),
+        }
+    }
+
+    pub fn is_there(self, catalog: &Catalog, name: &str) -> bool {
+        match self {
+            Kind::Seed => catalog.seed(name).is_some(),
+            Kind::Profile => catalog.profile(name).is_some(),
+            Kind::Collection => catalog.collection(name).is_some(),
+            Kind::Group => catalog.group(name).is_some(),
+        }
+    }
+
+    /// The name of the one that was meant: itself, or for a seed another spelling of its URL.
+    pub fn resolve(self, catalog: &Catalog, name: &str) -> Result<String> {
+        if self.is_there(catalog, name) {
+            return Ok(name.to_owned());
+        }
+        if self == Kind::Seed
+            && let Ok(url) = normalise(name, None, catalog.url_rules())
+            && let Some(entry) = catalog.seeds().find(|entry| entry.url == url)
+        {
+            return Ok(entry.seed.name.clone());
+        }
+        Err(unknown(&self.to_string(), name, self.names(catalog).into_iter()))
+    }
+
+    /// The change that switches it; none if it is so already.
+    pub fn switch(self, catalog: &Catalog, name: &str, active: bool) -> Option<Change> {
+        match self {
+            Kind::Seed => {
+                let seed =
+                    catalog.seed(name).map(|entry| &entry.seed).filter(|seed| seed.active != active)?;
+                Some(Change::PutSeed(Seed { active, ..seed.clone() }))
+            }
+            Kind::Profile => {
+                let profile = catalog.profile(name).filter(|profile| profile.active != active)?;
+                Some(Change::PutProfile(Box::new(Profile { active, ..profile.clone() })))
+            }
+            Kind::Collection => {
+                let collection = catalog.collection(name).filter(|found| found.active != active)?;
+                Some(Change::PutCollection(Collection { active, ..collection.clone() }))
+            }
+            Kind::Group => None,
+        }
+    }
+
+    pub fn deletion(self, name: &str) -> Change {
+        let name = name.to_owned();
+        match self {
+            Kind::Seed => Change::DeleteSeed(name),
+            Kind::Profile => Change::DeleteProfile(name),
+            Kind::Collection => Change::DeleteCollection(name),
+            Kind::Group => Change::DeleteGroup(name),
+        }
+    }
+
+    /// What still names the one that is gone, in a sentence.
+    pub fn left_dangling(self, catalog: &Catalog, name: &str) -> Option<String> {
+        let (number, who) = match self {
+            Kind::Profile => (catalog.seeds_of_profile(name).count(), "seed"),
+            Kind::Collection => (catalog.profiles_of_collection(name).count(), "profile"),
+            Kind::Seed | Kind::Group => return None,
+        };
+        let verb = if number == 1 { "names" } else { "name" };
+        (number > 0).then(|| format!("{} still {verb} it", counted(number, who)))
+    }
+}
+
+/// All that is wrong with a body, in its order; printed, it is the first.
+#[derive(Debug)]
+pub struct Invalid(pub Vec<InvalidField>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidField {
+    /// Where it is in the body: a JSON pointer (RFC 6901).
+    pub pointer: String,
+    pub what: String,
+    /// Empty where there is nothing to add.
+    pub hint: String,
+}
+
+impl Invalid {
+    fn one(pointer: &str, what: impl Into<String>, hint: &str) -> Invalid {
+        Invalid(vec![InvalidField { pointer: pointer.to_owned(), what: what.into(), hint: hint.to_owned() }])
+    }
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(first) = self.0.first() else { return Ok(()) };
+        f.write_str(&first.what)?;
+        if first.hint.is_empty() { Ok(()) } else { write!(f, "\nhint: {}", first.hint) }
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+/// A mask that nobody was shown.
+impl From<Lost> for Invalid {
+    fn from(lost: Lost) -> Invalid {
+        Invalid::one(&lost.pointer, lost.to_string(), Lost::HINT)
+    }
+}
+
+/// The change that puts what the body says under this name.
+pub fn read(catalog: &Catalog, kind: Kind, name: &str, mut body: Value) -> Result<Change, Invalid> {
+    let Value::Object(given) = &mut body else {
+        return Err(Invalid::one("", "a JSON object is wanted", ""));
+    };
+    match given.get("name") {
+        Some(Value::String(own)) if own != name => {
+            let what = format!("the body calls it {}, the path {}", excerpt(own), excerpt(name));
+            return Err(Invalid::one("/name", what, ""));
+        }
+        _ => drop(given.insert("name".to_owned(), Value::from(name))),
+    }
+    let (node, pointers) = json::nodes(&body);
+    let mut reader = Reader::of_json(pointers);
+    reader.rules = catalog.url_rules().clone();
+    let section = ROOT.key(kind.section()).and_then(|key| table_of(key).map(|table| (key, table)));
+    let fields = section.and_then(|(key, table)| reader.fields(node, table, key));
+    let change = fields.and_then(|fields| change(catalog, kind, fields, &mut reader));
+    match finish(reader, change)? {
+        Some(Change::PutCollection(mut collection)) => {
+            secret::restore(&mut collection, catalog)?;
+            Ok(Change::PutCollection(collection))
+        }
+        change => change.ok_or_else(|| Invalid::one("", "this says nothing", "")),
+    }
+}
+
+fn change(catalog: &Catalog, kind: Kind, fields: Fields, reader: &mut Reader) -> Option<Change> {
+    let known = |kind| Known::Declared(kind, catalog);
+    match kind {
+        Kind::Seed => {
+            let profile = |name: &str| catalog.profile(name);
+            declare::seed(&fields, &known(Kind::Profile), profile, reader).map(Change::PutSeed)
+        }
+        Kind::Profile => {
+            let (mut profiles, _) = profile::resolve(&[fields], &known(Kind::Collection), reader);
+            profiles.pop().map(|profile| Change::PutProfile(Box::new(profile)))
+        }
+        Kind::Collection => Some(Change::PutCollection(declare::collection(&fields))),
+        Kind::Group => {
+            let own = fields.text("name").unwrap_or_default();
+            for value in fields.list("hosts") {
+                let host = value.text().unwrap_or_default();
+                if let Some(other) = catalog.group_of(host).filter(|other| other.name != own) {
+                    let what =
+                        format!("host {} is in host group {} already", excerpt(host), excerpt(&other.name));
+                    reader.problems.add(value.at, what, ONE_GROUP);
+                }
+            }
+            let mut groups = Groups::default();
+            groups.add(&fields, catalog.settings(), reader);
+            groups.groups.things.pop().map(Change::PutGroup)
+        }
+    }
+}
+
+const ONE_GROUP: &str = "a host is in one group: leave it out here, or replace the other group without it";
+
+pub fn read_settings(body: &Value) -> Result<Settings, Invalid> {
+    if !body.is_object() {
+        return Err(Invalid::one("", "a JSON object is wanted", ""));
+    }
+    let (node, pointers) = json::nodes(body);
+    let mut reader = Reader::of_json(pointers);
+    let settings = declare::settings(node, &mut reader);
+    finish(reader, settings)
+}
+
+fn finish<T>(mut reader: Reader, read: T) -> Result<T, Invalid> {
+    let problems = std::mem::take(&mut reader.problems);
+    problems.finish("body", read).map_err(|error| {
+        let fields = error.problems.into_iter().map(|problem| InvalidField {
+            pointer: reader.pointer(problem.at).to_owned(),
+            what: problem.what,
+            hint: problem.hint,
+        });
+        Invalid(fields.collect())
+    })
+}
+
+/// What the config file would say of it, as it is shown: secrets are masked (I7). Null if it is not
+/// there.
+pub fn shown(catalog: &Catalog, kind: Kind, name: &str) -> Value {
+    match kind {
+        Kind::Collection => catalog.collection(name).map(|found| collection(&secret::masked(found))),
+        _ => Some(whole(catalog, kind, name)),
+    }
+    .unwrap_or_default()
+}
+
+/// All of it, for nobody to see.
+pub fn whole(catalog: &Catalog, kind: Kind, name: &str) -> Value {
+    match kind {
+        Kind::Seed => catalog.seed(name).map(|entry| seed(&entry.seed)),
+        Kind::Profile => catalog.profile(name).map(profile),
+        Kind::Collection => catalog.collection(name).map(collection),
+        Kind::Group => catalog.group(name).map(group),
+    }
+    .unwrap_or_default()
+}
+
+pub fn seed(seed: &Seed) -> Value {
+    write::record(seed, &SEED)
+}
+
+pub fn collection(collection: &Collection) -> Value {
+    write::record(collection, &COLLECTION)
+}
+
+pub fn profile(profile: &Profile) -> Value {
+    write::record(profile, &PROFILE)
+}
+
+pub fn group(group: &HostGroup) -> Value {
+    write::record(group, &HOST_GROUP)
+}
+
+pub fn settings(settings: &Settings) -> Value {
+    write::record(settings, &SETTINGS)
+}
+
+pub fn politeness(politeness: &Politeness) -> Value {
+    write::record(politeness, &OWN_POLITENESS)
+}
+
+pub(crate) fn walk(walk: &DeclaredWalk) -> Value {
+    write::record(&WalkDraft::from(walk), &WALK)
+}
+
+#[cfg(test)]
+mod tests;
