@@ -66,7 +66,8 @@ pub fn text_flag(name: &str) -> Option<String> {
     std::env::args().skip_while(|arg| arg != name).nth(1)
 }
 
-/// The directory benches make their own directories in: `--dir`, or the system's for temporary files.
+/// The directory benches make their own directories in: `--dir`, or the system's for temporary
+/// files.
 pub fn scratch() -> anyhow::Result<tempfile::TempDir> {
     Ok(match text_flag("--dir") {
         Some(dir) => tempfile::TempDir::new_in(dir)?,

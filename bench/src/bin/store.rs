@@ -5,8 +5,9 @@
 //! (c) queue churn: pop the smallest key of a host, put it back later; does the cost per pop grow?
 //! (d) memory
 //!
-//! "Used well": the baseline groups its fsyncs as ours does (a batch is written by each thread; one thread at a time syncs
-//! for all who have written), reads without a snapshot, and starts each scan of its queue at the last position.
+//! "Used well": the baseline groups its fsyncs as ours does (a batch is written by each thread; one
+//! thread at a time syncs for all who have written), reads without a snapshot, and starts each scan
+//! of its queue at the last position.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -182,7 +183,8 @@ async fn load(store: &Store, keys: u64) -> Result<()> {
     Ok(store.sync().await?)
 }
 
-/// Both hold the same keys, loaded the same way, and take turns, so that background merging disturbs both alike.
+/// Both hold the same keys, loaded the same way, and take turns, so that background merging
+/// disturbs both alike.
 fn lookups_both(keys: u64, lookups: u64) -> Result<(f64, f64)> {
     let (ours_dir, plain_dir) = (scratch()?, scratch()?);
     let runtime = runtime()?;
@@ -252,7 +254,8 @@ fn churn_report(who: &str, rates: &[f64]) {
     );
 }
 
-/// Each pop is a transaction of its own, on disk before the next of its worker; 64 workers share the hosts, as in a harvest.
+/// Each pop is a transaction of its own, on disk before the next of its worker; 64 workers share
+/// the hosts, as in a harvest.
 fn churn_ours(pops: u64) -> Result<()> {
     let dir = scratch()?;
     let store = Store::open(dir.path(), &Options::default())?;

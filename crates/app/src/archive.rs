@@ -28,7 +28,8 @@ pub struct How {
     pub quick: bool,
 }
 
-/// Holds the captures against the files of the archive. The findings come as they are made, as events; the last of them is the summary.
+/// Holds the captures against the files of the archive. The findings come as they are made, as
+/// events; the last of them is the summary.
 pub fn check_archive(app: &App, how: &How) -> Answer<mpsc::Receiver<anyhow::Result<Value>>> {
     let turn = TURNS.try_acquire().map_err(|_| Problem::unavailable("another check is under way"))?;
     let (send, receive) = mpsc::channel(AHEAD);

@@ -1,8 +1,8 @@
-//! What was archived: the list, and of each capture what is known, its record as it lies in the archive, and its content; and all of it as
-//! an [index](cdx) for replay.
+//! What was archived: the list, and of each capture what is known, its record as it lies in the
+//! archive, and its content; and all of it as an [index](cdx) for replay.
 //!
-//! Content is what somebody on the web wrote, and it is served so that no browser takes it for a page of this server: as plain text, or as a
-//! file to save, never sniffed, and in a sandbox.
+//! Content is what somebody on the web wrote, and it is served so that no browser takes it for a
+//! page of this server: as plain text, or as a file to save, never sniffed, and in a sandbox.
 
 use http::StatusCode;
 use std::io::{Read, Seek, SeekFrom};
@@ -164,7 +164,8 @@ impl StoredPart {
     }
 }
 
-/// Where the content of a capture lies; of one that is the same as before, in the record it refers to.
+/// Where the content of a capture lies; of one that is the same as before, in the record it refers
+/// to.
 pub async fn get_content(app: &App, id: String) -> Answer<StoredContent> {
     let (key, row) = found(app, &id).await?;
     let row = match row.revisit {

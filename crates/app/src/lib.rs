@@ -1,7 +1,9 @@
-//! Everything one can ask or tell a harvest: declare, start, pause, look at queue, captures, reports, walks and links, follow what happens.
+//! Everything one can ask or tell a harvest: declare, start, pause, look at queue, captures,
+//! reports, walks and links, follow what happens.
 //!
-//! A question is a plain value, its answer is a typed one, and everything that goes wrong is a [`Problem`] in the words of whoever asked. The API
-//! (`server`), the pages (`dashboard`) and the commands (`skurd`) all ask here, so what they say cannot drift. Nothing here knows how a
+//! A question is a plain value, its answer is a typed one, and everything that goes wrong is a
+//! [`Problem`] in the words of whoever asked. The API (`server`), the pages (`dashboard`) and the
+//! commands (`skurd`) all ask here, so what they say cannot drift. Nothing here knows how a
 //! question came or how its answer is shown.
 
 #![allow(

@@ -1,8 +1,9 @@
 //! What is known of the harvest right now, and what was in the last hours.
 //!
-//! Once a second the figures of the harvest become a [`Sample`]: it goes to everybody on the event stream and into two rings, the last
-//! minutes second by second and the last day minute by minute. Harvested URLs go to the stream as well, a few a second. The harvest never
-//! waits for anybody: who listens too slowly misses events, and with nobody listening none is made.
+//! Once a second the figures of the harvest become a [`Sample`]: it goes to everybody on the event
+//! stream and into two rings, the last minutes second by second and the last day minute by minute.
+//! Harvested URLs go to the stream as well, a few a second. The harvest never waits for anybody:
+//! who listens too slowly misses events, and with nobody listening none is made.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,7 +1,9 @@
-//! Pages of lists. A page says where the next one begins: an opaque cursor, good for the same question.
+//! Pages of lists. A page says where the next one begins: an opaque cursor, good for the same
+//! question.
 //!
-//! Where a question leaves many rows out, a page can be short, or even empty, and there is a next one all the same: a request reads a
-//! bounded number of rows. A cursor is nobody's to trust: the place it names must lie in the range that the question has anyway.
+//! Where a question leaves many rows out, a page can be short, or even empty, and there is a next
+//! one all the same: a request reads a bounded number of rows. A cursor is nobody's to trust: the
+//! place it names must lie in the range that the question has anyway.
 
 use data_encoding::BASE64URL_NOPAD;
 use http::StatusCode;

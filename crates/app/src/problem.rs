@@ -1,6 +1,8 @@
-//! What went wrong with a request: `application/problem+json` (RFC 9457), with what would be right as `hint`.
+//! What went wrong with a request: `application/problem+json` (RFC 9457), with what would be right
+//! as `hint`.
 //!
-//! A problem speaks of the request and never of this machine: what failed inside is logged, and the caller hears that it did.
+//! A problem speaks of the request and never of this machine: what failed inside is logged, and the
+//! caller hears that it did.
 
 use std::fmt;
 

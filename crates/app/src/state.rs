@@ -1,4 +1,5 @@
-//! What every handler works on: the frontier of one data directory and what is known of its harvest.
+//! What every handler works on: the frontier of one data directory and what is known of its
+//! harvest.
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -24,7 +25,8 @@ pub struct Inner {
     /// The data directory.
     pub data: PathBuf,
     pub live: Arc<Live>,
-    /// Held from looking at what is declared to changing it, so that an edit is of what its author saw.
+    /// Held from looking at what is declared to changing it, so that an edit is of what its author
+    /// saw.
     pub edits: Mutex<()>,
     heavy: Semaphore,
     /// Simulations are long and large: one at a time.
@@ -78,7 +80,8 @@ impl App {
         }
     }
 
-    /// Work that reads much without ever waiting: on a thread of its own, and not too often at once.
+    /// Work that reads much without ever waiting: on a thread of its own, and not too often at
+    /// once.
     pub async fn heavy<T, F>(&self, work: impl FnOnce(App) -> F + Send + 'static) -> Answer<T>
     where
         T: Send + 'static,

@@ -43,7 +43,8 @@ impl Act<'_> {
     }
 }
 
-/// Does it in each collection; a URL to which it cannot be done in any is a conflict with what is there.
+/// Does it in each collection; a URL to which it cannot be done in any is a conflict with what is
+/// there.
 pub(crate) async fn each(app: &App, which: &Which<'_>, act: &Act<'_>) -> Answer<(String, Vec<String>)> {
     let url = app.url(which.url).await?;
     let mut done = Vec::new();

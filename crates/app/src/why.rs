@@ -42,7 +42,8 @@ pub struct WhyItem {
     /// What decides now, and what follows.
     pub verdict: Option<WhyVerdict>,
     pub host: WhyHost,
-    /// What keeps it from being harvested whatever the rules say: `everything`, `collection`, `host`.
+    /// What keeps it from being harvested whatever the rules say: `everything`, `collection`,
+    /// `host`.
     pub paused: Vec<String>,
 }
 

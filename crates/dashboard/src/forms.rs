@@ -1,7 +1,8 @@
 //! Forms: how pages change something.
 //!
-//! The guard has seen that the request comes from a page of this server. A form carries a token of this process besides, which no page of
-//! another origin can read. What came of it is kept as a notice until the next page shows it, once.
+//! The guard has seen that the request comes from a page of this server. A form carries a token of
+//! this process besides, which no page of another origin can read. What came of it is kept as a
+//! notice until the next page shows it, once.
 
 use std::collections::VecDeque;
 

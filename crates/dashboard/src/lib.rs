@@ -1,12 +1,14 @@
 //! The dashboard (I5): what the API says, as pages for people.
 //!
 //! A page is asked for by a browser, asks the [`app`], and is written whole on this side: it works
-//! without script, and the one script there is only keeps figures fresh. Whatever changes something is a form ([`forms`]) that carries a
-//! token of this process, is carried out by the [`app`], and ends in a redirect with a notice. A [`Problem`](app::Problem) on the way becomes a page of
+//! without script, and the one script there is only keeps figures fresh. Whatever changes something
+//! is a form ([`forms`]) that carries a token of this process, is carried out by the [`app`], and
+//! ends in a redirect with a notice. A [`Problem`](app::Problem) on the way becomes a page of
 //! its own at the [`problem_page`], which also shows who has no token to the login page.
 //!
-//! Everything that comes from the web is hostile: it is written only through [`text`], which escapes it and makes what is invisible visible.
-//! The content security policy lets nothing run or load that is not an [asset](assets) of this binary.
+//! Everything that comes from the web is hostile: it is written only through [`text`], which
+//! escapes it and makes what is invisible visible. The content security policy lets nothing run or
+//! load that is not an [asset](assets) of this binary.
 
 #![allow(
     missing_debug_implementations,

@@ -1,4 +1,5 @@
-//! Getting in where the server wants a token: it is shown once, and exchanged for a cookie that no script can read.
+//! Getting in where the server wants a token: it is shown once, and exchanged for a cookie that no
+//! script can read.
 
 use crate::Shown;
 use axum::extract::{Request, State};

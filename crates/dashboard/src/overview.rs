@@ -19,7 +19,8 @@ use plan::plot::{NEUTRAL, Series, Shape, TimePlot};
 
 /// Hosts shown at work; the page of hosts shows all.
 const BUSY_SHOWN: usize = 12;
-/// The drawing over time is this wide from the start; with fewer seconds than this, a point is drawn for each.
+/// The drawing over time is this wide from the start; with fewer seconds than this, a point is
+/// drawn for each.
 const SLOTS_MIN: usize = 90;
 /// The script keeps as many.
 const LATEST_SHOWN: usize = 12;
@@ -221,7 +222,8 @@ fn answers(status: &Status) -> Markup {
     }
 }
 
-/// Harvests over time, as closely as their number allows: second by second at first, in the end minute by minute for a day.
+/// Harvests over time, as closely as their number allows: second by second at first, in the end
+/// minute by minute for a day.
 fn over_time(site: &Site, seconds: &[Sample], minutes: &[Sample]) -> Markup {
     let (step, told, points): (u64, &str, Vec<f64>) = match (seconds.len(), minutes.len()) {
         (..SLOTS_MIN, _) => (1, "every second", seconds.iter().map(rate).collect()),

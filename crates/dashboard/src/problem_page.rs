@@ -1,4 +1,5 @@
-//! Between the server and a person's browser: whatever goes wrong behind this is a page, and who has to log in is shown where.
+//! Between the server and a person's browser: whatever goes wrong behind this is a page, and who
+//! has to log in is shown where.
 
 use axum::body::Body;
 use axum::extract::{Request, State};

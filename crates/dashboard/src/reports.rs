@@ -132,7 +132,8 @@ impl Site {
     }
 }
 
-/// In its own box, which scrolls on narrow screens. The style sheet gives it the colours of the page.
+/// In its own box, which scrolls on narrow screens. The style sheet gives it the colours of the
+/// page.
 fn plot(label: &str, svg: &str) -> Markup {
     html! { div.plot tabindex="0" role="region" aria-label=(label) { (PreEscaped(svg)) } }
 }

@@ -1,4 +1,5 @@
-//! Small drawings of a figure over time, and shares as bars: inline SVG, coloured by the style sheet.
+//! Small drawings of a figure over time, and shares as bars: inline SVG, coloured by the style
+//! sheet.
 
 use std::fmt::Write;
 
@@ -9,7 +10,8 @@ const HEIGHT: f64 = 48.0;
 /// Points drawn; the script keeps as many.
 pub(super) const POINTS_MAX: usize = 120;
 
-/// A figure over time. `name` is that of the figure in the event stream; the script goes on with it.
+/// A figure over time. `name` is that of the figure in the event stream; the script goes on with
+/// it.
 pub(super) fn line(name: &str, says: &str, values: &[f64], top: Option<f64>) -> Markup {
     let values = &values[values.len().saturating_sub(POINTS_MAX)..];
     let fixed = top.map(|top| top.to_string());

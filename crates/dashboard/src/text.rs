@@ -1,7 +1,8 @@
 //! Text that somebody else wrote, and figures.
 //!
-//! What harvested pages say is escaped, kept in its own direction, cut where it would never end, and what a reader could not see in it
-//! (control characters, marks that turn the direction of text around) is written as its code point.
+//! What harvested pages say is escaped, kept in its own direction, cut where it would never end,
+//! and what a reader could not see in it (control characters, marks that turn the direction of text
+//! around) is written as its code point.
 
 use std::fmt::Write;
 

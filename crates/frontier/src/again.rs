@@ -1,7 +1,8 @@
 //! Somebody asks again (I7): what failed is tried now, and what was never answered is named.
 //!
-//! By itself, a URL that failed waits for its next try, and its host for the end of its backoff. Whoever gives the command once more does
-//! not mean to wait for either. Nothing else of the record changes: errors stay counted, so that a URL that always fails still comes to its end.
+//! By itself, a URL that failed waits for its next try, and its host for the end of its backoff.
+//! Whoever gives the command once more does not mean to wait for either. Nothing else of the record
+//! changes: errors stay counted, so that a URL that always fails still comes to its end.
 
 use std::collections::BTreeSet;
 
@@ -32,8 +33,8 @@ pub struct Unanswered {
 }
 
 impl Frontier {
-    /// URLs of these seeds (of all, if none are named) that wait for another try are due now, and their hosts back off no longer.
-    /// Returns how many there are.
+    /// URLs of these seeds (of all, if none are named) that wait for another try are due now, and
+    /// their hosts back off no longer. Returns how many there are.
     pub async fn try_again(&self, seeds: Option<&[String]>) -> Result<usize> {
         let mut tried = 0;
         for batch in self.places(seeds).await?.chunks(BATCH) {
@@ -76,7 +77,8 @@ impl Frontier {
         end.await
     }
 
-    /// The seeds that never answered, the first of them; none if one of them did, or if there are no seeds.
+    /// The seeds that never answered, the first of them; none if one of them did, or if there are
+    /// no seeds.
     pub async fn unanswered(&self, seeds: Option<&[String]>) -> Result<Vec<Unanswered>> {
         let tx = self.store.begin().await?;
         let mut found = Vec::new();
@@ -117,7 +119,8 @@ impl Frontier {
 }
 
 impl Transaction<'_> {
-    /// The host goes to where its first URL is due; `arrived` is when one of those that came just now is.
+    /// The host goes to where its first URL is due; `arrived` is when one of those that came just
+    /// now is.
     async fn end_backoff(&self, name: &str, arrived: Option<Time>) -> Result<()> {
         let Some(mut host) = HOSTS.lock(self.tx, (name,)).await? else { return Ok(()) };
         host.backoff_until = None;

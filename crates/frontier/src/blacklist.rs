@@ -39,7 +39,8 @@ impl Frontier {
         Ok((rows.collect(), page.rest))
     }
 
-    /// Takes a queued URL out of the queue until `until`, or until it is lifted; false if it is not queued.
+    /// Takes a queued URL out of the queue until `until`, or until it is lifted; false if it is not
+    /// queued.
     pub async fn blacklist_add(
         &self,
         collection: &str,

@@ -136,7 +136,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// F5, F6: a host with waiting URLs stands in a queue, early enough, unless it is full; and nothing else stands there.
+    /// F5, F6: a host with waiting URLs stands in a queue, early enough, unless it is full; and
+    /// nothing else stands there.
     async fn hosts_stand_where_they_should(&mut self, tx: &Tx, now: Time) -> Result<()> {
         let mut first: HashMap<&str, (Option<Time>, Time)> = HashMap::new();
         for (host, due, collection, url) in &self.queue {

@@ -1,18 +1,24 @@
 //! A clock that was ahead and went back (F40).
 //!
-//! While a clock is wrong, times are stored that lie as far ahead as it was: hosts that may not be asked for a year, URLs that are not due. Two things
-//! tell that it has gone back. Within a process it is seen to: each transaction looks at it. Over a restart a **mark** in the store says how late it
-//! has ever been: it is written before anything is that a later moment went into, but for [`MARK_EVERY`].
+//! While a clock is wrong, times are stored that lie as far ahead as it was: hosts that may not be
+//! asked for a year, URLs that are not due. Two things tell that it has gone back. Within a process
+//! it is seen to: each transaction looks at it. Over a restart a **mark** in the store says how
+//! late it has ever been: it is written before anything is that a later moment went into, but for
+//! [`MARK_EVERY`].
 //!
-//! Then everything that carries a time is gone through once, a page at a time and beside the harvest ([`Frontier::settle_clock`]): leases first, then
-//! groups and hosts, which is what a harvest stands still by, then the URLs. What is found too far ahead is put where it belongs (see
-//! [`policy::clock`]). Who dies on the way begins anew, for the mark goes back only at the end. As long as the clock behaves, all this costs two
-//! comparisons a transaction and one small write every ten seconds.
+//! Then everything that carries a time is gone through once, a page at a time and beside the
+//! harvest ([`Frontier::settle_clock`]): leases first, then groups and hosts, which is what a
+//! harvest stands still by, then the URLs. What is found too far ahead is put where it belongs (see
+//! [`policy::clock`]). Who dies on the way begins anew, for the mark goes back only at the end. As
+//! long as the clock behaves, all this costs two comparisons a transaction and one small write
+//! every ten seconds.
 //!
-//! A clock may also be wrong the other way: a machine without a battery begins in 1970. Nothing is moved there, of course: what shows a time before
-//! [`CLOCKS_BEGIN`] is not believed to have come back to the present.
+//! A clock may also be wrong the other way: a machine without a battery begins in 1970. Nothing is
+//! moved there, of course: what shows a time before [`CLOCKS_BEGIN`] is not believed to have come
+//! back to the present.
 //!
-//! What comes home after the clock went back, and was fetched before, is dated by the commit (see [`crate::complete`]).
+//! What comes home after the clock went back, and was fetched before, is dated by the commit (see
+//! [`crate::complete`]).
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -159,7 +165,8 @@ impl Frontier {
         Ok(())
     }
 
-    /// Puts right a page of what a clock wrote that was ahead, if there is any. Says whether more is to be done.
+    /// Puts right a page of what a clock wrote that was ahead, if there is any. Says whether more
+    /// is to be done.
     pub async fn settle_clock(&self) -> Result<bool> {
         if !self.watch.behind.load(Ordering::Acquire) {
             return Ok(false);
@@ -308,7 +315,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Since when something is paused, and the last harvests, which would be the last for as long as the clock was ahead.
+    /// Since when something is paused, and the last harvests, which would be the last for as long
+    /// as the clock was ahead.
     async fn settle_rest(&self, back: &WentBack) -> Result<Option<KeyRange>> {
         let page =
             PAUSES.scan(self.tx, &PAUSES.range(()), crate::pause::PAUSES_MAX, ScanOrder::Forward).await?;

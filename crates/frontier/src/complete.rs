@@ -1,20 +1,25 @@
 //! One harvest, one transaction (F7): everything a fetch changes, all of it or none.
 //!
-//! The record and its place in the queue, the outlinks, cookies, captures, statistics, what the link index is told and the release of the
-//! host commit together. First of all the slot must still be held under the order's lease: if the sweeper took it back, the commit is
-//! refused and nothing is counted (F6). An undetermined commit is simply run again: where it had happened, the slot is gone, but
-//! its captures are there; and where there was nothing to capture, nobody but us can have freed a slot whose lease still runs.
+//! The record and its place in the queue, the outlinks, cookies, captures, statistics, what the
+//! link index is told and the release of the host commit together. First of all the slot must still
+//! be held under the order's lease: if the sweeper took it back, the commit is refused and nothing
+//! is counted (F6). An undetermined commit is simply run again: where it had happened, the slot is
+//! gone, but its captures are there; and where there was nothing to capture, nobody but us can have
+//! freed a slot whose lease still runs.
 //!
-//! A page may name more than a transaction holds. Harvests that are too large together are refused together, and their caller splits them; one
-//! that is too large alone keeps as many of its links as fit, and its record says so (A12, see [`crate::size`]).
+//! A page may name more than a transaction holds. Harvests that are too large together are refused
+//! together, and their caller splits them; one that is too large alone keeps as many of its links
+//! as fit, and its record says so (A12, see [`crate::size`]).
 //!
-//! Harvests that finish together share a transaction, and with it the look at their hosts and the way to the disk. It is still all of each
-//! or none of it, and if one of them lost its lease, none of any: its bytes stand between those of the others in the archive, which has
-//! to write them anew without it.
+//! Harvests that finish together share a transaction, and with it the look at their hosts and the
+//! way to the disk. It is still all of each or none of it, and if one of them lost its lease, none
+//! of any: its bytes stand between those of the others in the archive, which has to write them anew
+//! without it.
 //!
-//! The commit is on its way to the disk when it is acknowledged, behind the archived bytes, which are on it. A killed
-//! process loses nothing. A power cut may take back the last moments, in the order of their commits: those URLs are harvested again,
-//! and what the archive has of them is taken into the captures at the next start ([`crate::shelf`]).
+//! The commit is on its way to the disk when it is acknowledged, behind the archived bytes, which
+//! are on it. A killed process loses nothing. A power cut may take back the last moments, in the
+//! order of their commits: those URLs are harvested again, and what the archive has of them is
+//! taken into the captures at the next start ([`crate::shelf`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
@@ -148,8 +153,8 @@ impl Frontier {
 }
 
 impl Transaction<'_> {
-    /// After a commit nobody heard of: did it happen? Then the slots are gone, because we freed them and not because a lease ran out. (An
-    /// order that was renewed says so.)
+    /// After a commit nobody heard of: did it happen? Then the slots are gone, because we freed
+    /// them and not because a lease ran out. (An order that was renewed says so.)
     async fn was_committed(&self, harvests: &[Harvest<'_>]) -> Result<bool> {
         for Harvest { order, captures, .. } in harvests {
             if let Some((key, capture)) = captures.first() {
@@ -162,7 +167,8 @@ impl Transaction<'_> {
         Ok(self.slot_of(order).await?.is_none() && self.now < order.until)
     }
 
-    /// Which of them have lost their leases. The row of a host is read once, however many of its slots are in it.
+    /// Which of them have lost their leases. The row of a host is read once, however many of its
+    /// slots are in it.
     async fn lost(&self, harvests: &[Harvest<'_>]) -> Result<Vec<usize>> {
         let mut lost = Vec::new();
         let mut held: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
@@ -261,7 +267,8 @@ impl Transaction<'_> {
             (_, Some(UrlState::Queued(record))) => {
                 self.outcome(harvest, alone, record, host, arrivals).await?
             }
-            // Removed or blacklisted by somebody while it was in flight: what was fetched is kept, nothing else.
+            // Removed or blacklisted by somebody while it was in flight: what was fetched is kept, nothing
+            // else.
             _ => Summary { captured: !captures.is_empty(), ..Summary::default() },
         };
         self.put_captures(order, captures)?;
@@ -271,8 +278,8 @@ impl Transaction<'_> {
         Ok(summary)
     }
 
-    /// A15: the URL was not tried yet, and stays as it is. What was read on the way is archived, and the sitemaps that robots.txt names are
-    /// links like others.
+    /// A15: the URL was not tried yet, and stays as it is. What was read on the way is archived,
+    /// and the sitemaps that robots.txt names are links like others.
     async fn put_off(
         &self,
         harvest: &Harvest<'_>,
@@ -306,7 +313,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// On the rows as they are now, whatever the fetcher knew of them: others may have set cookies of the same host or domain meanwhile.
+    /// On the rows as they are now, whatever the fetcher knew of them: others may have set cookies
+    /// of the same host or domain meanwhile.
     async fn update_cookies(&self, order: &Order, report: &Report) -> Result<()> {
         let names: BTreeSet<&str> = report.cookies.iter().map(|update| update.row.as_str()).collect();
         for name in names {
@@ -452,7 +460,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// F40: robots.txt is not read any later than that, whatever the clock showed when it was read last.
+    /// F40: robots.txt is not read any later than that, whatever the clock showed when it was read
+    /// last.
     fn next_reading(&self, until: Time) -> Time {
         until.min(self.now.plus(self.catalog().settings().robots_cache.max(RETRY)))
     }

@@ -1,7 +1,9 @@
-//! The frequency contract as it stands (F31): what was settled, and what the open promises have come to by now.
+//! The frequency contract as it stands (F31): what was settled, and what the open promises have
+//! come to by now.
 //!
-//! `CONTRACT` has what harvests settled. What nobody has tried since (its host backs off, nothing runs, there is too much to do) is still open
-//! in `OPEN`, and a promise there whose next one has fallen due is missed all the same: so is one of a site that never answers, while it does not.
+//! `CONTRACT` has what harvests settled. What nobody has tried since (its host backs off, nothing
+//! runs, there is too much to do) is still open in `OPEN`, and a promise there whose next one has
+//! fallen due is missed all the same: so is one of a site that never answers, while it does not.
 //! Both are counters; the queue is not read.
 
 use std::collections::BTreeMap;

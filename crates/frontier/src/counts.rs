@@ -1,9 +1,13 @@
-//! Counters (I7, F31–F33): every transaction counts what it changes, and what is shown is read from them, never from the queue.
+//! Counters (I7, F31–F33): every transaction counts what it changes, and what is shown is read from
+//! them, never from the queue.
 //!
-//! While a transaction works, its [`Transaction`] notes in [`Counted`] what changes; [`Transaction::close`], the last thing before the commit, adds the sums to the
-//! rows, so that a row is read and written once however many harvests are in the transaction. What is counted of URLs is a function of their state
-//! alone ([`Counted::url`]): out with what the old state stood for, in with the new one. So it can be worked out anew from the tables, which the audit does
-//! ([`crate::check`]), and which gives a store that never had counters its first ones ([`crate::upgrade`]).
+//! While a transaction works, its [`Transaction`] notes in [`Counted`] what changes;
+//! [`Transaction::close`], the last thing before the commit, adds the sums to the rows, so that a
+//! row is read and written once however many harvests are in the transaction. What is counted of
+//! URLs is a function of their state alone ([`Counted::url`]): out with what the old state stood
+//! for, in with the new one. So it can be worked out anew from the tables, which the audit does
+//! ([`crate::check`]), and which gives a store that never had counters its first ones
+//! ([`crate::upgrade`]).
 //!
 //! | table | key | counts |
 //! |---|---|---|
@@ -15,14 +19,17 @@
 //! | `TOTALS` | stripe | the same of all time |
 //! | `LATEST` | time, lease | the last few harvests by name |
 //!
-//! Level 0 has all domains together, for figures that are looked at every second; level 1 has each by itself.
+//! Level 0 has all domains together, for figures that are looked at every second; level 1 has each
+//! by itself.
 //!
-//! Stripes keep transactions that commit at the same time from writing the same rows. Of rows that can come to nothing, the stripe is drawn from the URL,
-//! so that it is the same on the way in and out and an empty row can go.
+//! Stripes keep transactions that commit at the same time from writing the same rows. Of rows that
+//! can come to nothing, the stripe is drawn from the URL, so that it is the same on the way in and
+//! out and an empty row can go.
 //!
-//! **Moments.** An open promise may lie anywhere, and a row for each would be the queue once more. So they are taken together by the
-//! minute (by the second for frequencies below an hour, exactly below a minute) and count as fallen due when that is over: at most so much is
-//! what is open behind the time. What is settled is counted exactly.
+//! **Moments.** An open promise may lie anywhere, and a row for each would be the queue once more.
+//! So they are taken together by the minute (by the second for frequencies below an hour, exactly
+//! below a minute) and count as fallen due when that is over: at most so much is what is open
+//! behind the time. What is settled is counted exactly.
 
 use std::collections::BTreeMap;
 
@@ -45,9 +52,11 @@ use crate::schema::{
 use crate::stats::{BUCKET, bucket};
 use crate::transaction::Transaction;
 
-/// Rows per key: enough that harvests of one domain seldom meet, few enough that rows do not outnumber harvests.
+/// Rows per key: enough that harvests of one domain seldom meet, few enough that rows do not
+/// outnumber harvests.
 pub(crate) const STRIPES: u32 = 8;
-/// Hours that the missed promises of one try are spread over; of a longer outage, neighbouring hours are told together.
+/// Hours that the missed promises of one try are spread over; of a longer outage, neighbouring
+/// hours are told together.
 const MISSED_HOURS_MAX: u64 = 24;
 
 pub(crate) const ALL_DOMAINS: u8 = 0;

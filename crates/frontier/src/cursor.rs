@@ -1,11 +1,12 @@
 //! Where the host queue begins, that of each [lane](crate::lane).
 //!
-//! An LSM store keeps a tombstone for every entry popped from the head of a queue, and a scan from the table's start walks over all
-//! of them. So scans start here. The cursor must never lie behind an entry that exists, and a scan does not see the entries of
-//! transactions that are committed after its snapshot. So whoever may put entries registers as a [`Writer`] until its
-//! commit is over, and a scan moves the cursor no further than the earliest entry of any writer that was there at any moment of
-//! the scan. It lives in memory; a new process, and now and then a running one (other processes put entries too), starts
-//! from the beginning. One scan at a time.
+//! An LSM store keeps a tombstone for every entry popped from the head of a queue, and a scan from
+//! the table's start walks over all of them. So scans start here. The cursor must never lie behind
+//! an entry that exists, and a scan does not see the entries of transactions that are committed
+//! after its snapshot. So whoever may put entries registers as a [`Writer`] until its
+//! commit is over, and a scan moves the cursor no further than the earliest entry of any writer
+//! that was there at any moment of the scan. It lives in memory; a new process, and now and then a
+//! running one (other processes put entries too), starts from the beginning. One scan at a time.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,11 @@
 //! What people declared, in the store and in memory.
 //!
-//! `DECLARED` holds each thing as the change that puts it. Every change also goes into `DECLARED_LOG` under the next
-//! version, and the counter `declared` is that version. A transaction that decides anything first reads the counter and, if
-//! it is ahead of memory, applies the log from where memory stands: so a change made anywhere takes effect at the next evaluation
-//! everywhere, and costs no scan. The log is cut to its last entries; who is further behind reads `DECLARED` anew.
+//! `DECLARED` holds each thing as the change that puts it. Every change also goes into
+//! `DECLARED_LOG` under the next version, and the counter `declared` is that version. A transaction
+//! that decides anything first reads the counter and, if it is ahead of memory, applies the log
+//! from where memory stands: so a change made anywhere takes effect at the next evaluation
+//! everywhere, and costs no scan. The log is cut to its last entries; who is further behind reads
+//! `DECLARED` anew.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -112,8 +114,8 @@ pub(crate) async fn write(tx: &Tx, changes: &[Change]) -> Result<()> {
     COUNTERS.put(tx, (VERSION,), &version)
 }
 
-/// Which row of `DECLARED` a change is about, and whether it puts or deletes it. Kinds sort so that reading them in
-/// order never meets a seed before the settings that say how its URL is written.
+/// Which row of `DECLARED` a change is about, and whether it puts or deletes it. Kinds sort so that
+/// reading them in order never meets a seed before the settings that say how its URL is written.
 fn identity(change: &Change) -> (u8, &str, bool) {
     match change {
         Change::PutSettings(_) => (0, "", true),

@@ -1,7 +1,9 @@
-//! Feeding the link index (spec 4): what a harvest learns of its page is loaded in the harvest's own transaction, so that archive, queue
-//! and index never disagree. The observers work it in later, from their own notes.
+//! Feeding the link index (spec 4): what a harvest learns of its page is loaded in the harvest's
+//! own transaction, so that archive, queue and index never disagree. The observers work it in
+//! later, from their own notes.
 //!
-//! Each collection that wants one has an index by its name (X13); the one across all of them has a name no collection can have.
+//! Each collection that wants one has an index by its name (X13); the one across all of them has a
+//! name no collection can have.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,18 +1,22 @@
 //! The life of a host: when it may next be asked, and by whom.
 //!
-//! A **unit** is what politeness is kept for: a host, or a group of hosts. It stands in the host queue at the moment it
-//! can next be used: not before its first URL is due, its delay has passed and a backoff has ended. It is not there while all its slots
-//! are taken, and it is forgotten when it has no URLs and nothing to be polite about. The hosts of a group
-//! stand in the group's own queue instead, and the group in the host queue.
+//! A **unit** is what politeness is kept for: a host, or a group of hosts. It stands in the host
+//! queue at the moment it can next be used: not before its first URL is due, its delay has passed
+//! and a backoff has ended. It is not there while all its slots are taken, and it is forgotten when
+//! it has no URLs and nothing to be polite about. The hosts of a group stand in the group's own
+//! queue instead, and the group in the host queue.
 //!
-//! [`Transaction::settle_host`] computes the place anew after anything happened to a host; [`Transaction::arrive`] is for URLs
-//! that another host's page brought, and writes the host's row only when they make it due earlier, so that a host everybody
-//! links to is not a row everybody fights for. That leaves one race: a page queues a URL for a host that, in a transaction at the
-//! same time, finds nothing due and goes to a later place or is forgotten; neither writes what the other wrote, and snapshot
-//! isolation would let both pass. So an arrival that writes nothing *locks* one of the host's `ARRIVALS` stripes,
-//! and whoever moves a host later than politeness demands locks all of them: one of the two is run again and sees the other.
-//! Arrivals of different workers take different stripes and do not disturb each other. The same holds for the `head`, from which
-//! a host's queue is scanned: it is moved up under all stripes, and so only now and then.
+//! [`Transaction::settle_host`] computes the place anew after anything happened to a host;
+//! [`Transaction::arrive`] is for URLs that another host's page brought, and writes the host's row
+//! only when they make it due earlier, so that a host everybody links to is not a row everybody
+//! fights for. That leaves one race: a page queues a URL for a host that, in a transaction at the
+//! same time, finds nothing due and goes to a later place or is forgotten; neither writes what the
+//! other wrote, and snapshot isolation would let both pass. So an arrival that writes nothing
+//! *locks* one of the host's `ARRIVALS` stripes, and whoever moves a host later than politeness
+//! demands locks all of them: one of the two is run again and sees the other. Arrivals of different
+//! workers take different stripes and do not disturb each other. The same holds for the `head`,
+//! from which a host's queue is scanned: it is moved up under all stripes, and so only now and
+//! then.
 
 use policy::model::Politeness;
 use policy::time::{Span, Time};
@@ -121,7 +125,8 @@ impl Transaction<'_> {
             None => match host.slots.queued_at {
                 Some(at) if at <= ready.max(host.slots.next_free) => {}
                 Some(_) => return self.stand(name, &mut host, Some(due)).await,
-                // Busy: its release looks for the first URL itself. Or there was nothing to wait for until now.
+                // Busy: its release looks for the first URL itself. Or there was nothing to wait for until
+                // now.
                 None if host.slots.has_room(&self.politeness(name)) || self.group_of(name).is_some() => {
                     return self.stand(name, &mut host, Some(due)).await;
                 }
@@ -135,7 +140,8 @@ impl Transaction<'_> {
         }
     }
 
-    /// A slot of the unit was taken: a host on its own that has no other needs no look at its queue until one is freed.
+    /// A slot of the unit was taken: a host on its own that has no other needs no look at its queue
+    /// until one is freed.
     pub(crate) async fn settle_taken(&self, unit: &Unit, name: &str, host: &mut Host) -> Result<()> {
         if host.group.is_some()
             || *unit != Unit::Host(name.to_owned())
@@ -147,8 +153,8 @@ impl Transaction<'_> {
         HOSTS.put(self.tx, (name,), host)
     }
 
-    /// A slot of the unit was freed: puts the host where it belongs now, and a group too, which the host may have left, or be
-    /// leaving, meanwhile.
+    /// A slot of the unit was freed: puts the host where it belongs now, and a group too, which the
+    /// host may have left, or be leaving, meanwhile.
     pub(crate) async fn settle_freed(&self, unit: &Unit, name: &str, host: &mut Host) -> Result<()> {
         self.settle_host(name, host).await?;
         match unit {
@@ -157,7 +163,8 @@ impl Transaction<'_> {
         }
     }
 
-    /// Something happened to the host: looks for its first waiting URL and puts it where it belongs now.
+    /// Something happened to the host: looks for its first waiting URL and puts it where it belongs
+    /// now.
     pub(crate) async fn settle_host(&self, name: &str, host: &mut Host) -> Result<()> {
         let taken = &host.slots.taken;
         let range = QUEUE.range_from((name,), (name, host.head.0));
@@ -210,7 +217,8 @@ impl Transaction<'_> {
             let room = host.slots.has_room(&self.politeness(name));
             let at = match ready {
                 Some(ready) => room.then(|| ready.max(host.slots.next_free)),
-                // Nothing waits: it stays until its delay has passed, so that it is not asked again too early.
+                // Nothing waits: it stays until its delay has passed, so that it is not asked again too
+                // early.
                 None if host.slots.taken.is_empty() => Some(host.slots.next_free.max(host.ready(self.now))),
                 None => None,
             };

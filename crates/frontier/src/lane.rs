@@ -1,12 +1,14 @@
 //! Hosts that answer do not wait for those that do not (A15).
 //!
-//! Whoever looks a name up, asks a new host, or waits for one that was silent last time may wait for a minute and get nothing. So a unit
-//! queues in one of two lanes: it is [live](Lane::Live) if its last request was answered, and [silent](Lane::Silent) if it never
-//! was, or not the last time. Each lane has a [room](Room) of its own. However many silent hosts there are, they fill only theirs, and
-//! a reservation never has to look past them to find a live one.
+//! Whoever looks a name up, asks a new host, or waits for one that was silent last time may wait
+//! for a minute and get nothing. So a unit queues in one of two lanes: it is [live](Lane::Live) if
+//! its last request was answered, and [silent](Lane::Silent) if it never was, or not the last time.
+//! Each lane has a [room](Room) of its own. However many silent hosts there are, they fill only
+//! theirs, and a reservation never has to look past them to find a live one.
 //!
-//! The lane follows from the row (`response_time`: that of the last answer, none where there was none) at the moment the unit is
-//! put into a queue. Nothing breaks if it changes while it stands there: whoever takes a unit out looks where it is.
+//! The lane follows from the row (`response_time`: that of the last answer, none where there was
+//! none) at the moment the unit is put into a queue. Nothing breaks if it changes while it stands
+//! there: whoever takes a unit out looks where it is.
 
 use policy::time::{Span, Time};
 use store::Result;

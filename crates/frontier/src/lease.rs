@@ -1,8 +1,9 @@
 //! Leases that are renewed (F6): a worker that lives keeps what it holds.
 //!
-//! A lease stands in three places: in the slot of its host's row, in that of its group's row where there is one, and in `LEASES`, by the
-//! moment it ends. They move together, in one transaction for many. What has been taken back meanwhile is not brought to life again: its
-//! holder learns that it has nothing any more, and its commit will be refused.
+//! A lease stands in three places: in the slot of its host's row, in that of its group's row where
+//! there is one, and in `LEASES`, by the moment it ends. They move together, in one transaction for
+//! many. What has been taken back meanwhile is not brought to life again: its holder learns that it
+//! has nothing any more, and its commit will be refused.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,8 @@ use crate::schema::{GROUPS, HOSTS, LEASES, Slots};
 use crate::transaction::Transaction;
 
 impl Frontier {
-    /// From now on these reservations hold for another whole lease. Says until when; none of those that were taken back.
+    /// From now on these reservations hold for another whole lease. Says until when; none of those
+    /// that were taken back.
     pub async fn renew(&self, orders: &[&Order]) -> Result<Vec<Option<Time>>> {
         let _turns = self.host_turns(orders.iter().map(|order| order.unit.as_str())).await;
         let stripe = self.draw();

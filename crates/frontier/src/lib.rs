@@ -1,13 +1,16 @@
-//! What Skurd remembers of the web and does next: the queue, the hosts, and the harvest as one transaction.
+//! What Skurd remembers of the web and does next: the queue, the hosts, and the harvest as one
+//! transaction.
 //!
-//! The life of a URL: a page or a person names it ([`links`]) → it waits in its host's queue until it is due → its host
-//! is [reserved](Frontier::reserve) and it is evaluated → somebody fetches it → [`Frontier::complete`] commits everything that follows
-//! from that in one transaction, and it waits again, or is done, or blacklisted, or gone. What is decided at each step is
-//! [`policy`]'s business; this crate reads, asks, and writes.
+//! The life of a URL: a page or a person names it ([`links`]) → it waits in its host's queue until
+//! it is due → its host is [reserved](Frontier::reserve) and it is evaluated → somebody fetches it
+//! → [`Frontier::complete`] commits everything that follows from that in one transaction, and it
+//! waits again, or is done, or blacklisted, or gone. What is decided at each step is [`policy`]'s
+//! business; this crate reads, asks, and writes.
 //!
-//! The store behind it gives snapshot isolation and no more. What must not happen between two transactions is kept from happening by a
-//! row that both write or lock: the host's row for its slots, `ARRIVALS` for its place (see [`hosts`]), and the URL's
-//! own row for everything about the URL.
+//! The store behind it gives snapshot isolation and no more. What must not happen between two
+//! transactions is kept from happening by a row that both write or lock: the host's row for its
+//! slots, `ARRIVALS` for its place (see [`hosts`]), and the URL's own row for everything about the
+//! URL.
 
 mod again;
 mod blacklist;
@@ -103,9 +106,11 @@ pub struct Frontier {
     memo: Memo,
     walks: Walks,
     indexes: Indexes,
-    /// Workers of one process would all want the head of the host queue: one takes for all who wait.
+    /// Workers of one process would all want the head of the host queue: one takes for all who
+    /// wait.
     reserving: Mutex<()>,
-    /// Harvests of one unit that finish together commit one after the other, instead of conflicting.
+    /// Harvests of one unit that finish together commit one after the other, instead of
+    /// conflicting.
     units: parking_lot::Mutex<HashMap<String, Arc<Mutex<()>>>>,
     rng: parking_lot::Mutex<fastrand::Rng>,
     /// No lease that ends before this is left.
@@ -165,12 +170,14 @@ impl Frontier {
         Ok(look(&self.declared.catalog.read()))
     }
 
-    /// Runs `look` on what was declared when the last transaction began: for the harvests that it brought forth.
+    /// Runs `look` on what was declared when the last transaction began: for the harvests that it
+    /// brought forth.
     pub fn peek_catalog<T>(&self, look: impl FnOnce(&Catalog) -> T) -> T {
         look(&self.declared.catalog.read())
     }
 
-    /// Declares, changes and deletes things, each batch at once; in effect from the next evaluation on.
+    /// Declares, changes and deletes things, each batch at once; in effect from the next evaluation
+    /// on.
     pub async fn declare(&self, changes: &[Change]) -> Result<(), DeclareError> {
         const BATCH: usize = 1000;
         let rules = self.with_catalog(|catalog| catalog.url_rules().clone()).await?;
@@ -212,8 +219,8 @@ impl Frontier {
         self.held_back.store(hold, Ordering::Relaxed);
     }
 
-    /// From now on, every decided link is noted for [`Frontier::take_traces`]. For simulations: nothing bounds the notes, and a
-    /// transaction that is run again notes its links again.
+    /// From now on, every decided link is noted for [`Frontier::take_traces`]. For simulations:
+    /// nothing bounds the notes, and a transaction that is run again notes its links again.
     pub fn trace_links(&self) {
         self.tracing.store(true, Ordering::Relaxed);
     }
@@ -230,7 +237,8 @@ impl Frontier {
         self.rng.lock().u64(..)
     }
 
-    /// Waits until no other harvest of these units is being committed; in one order for all, so that nobody waits in a circle.
+    /// Waits until no other harvest of these units is being committed; in one order for all, so
+    /// that nobody waits in a circle.
     async fn host_turns<'a>(&self, units: impl Iterator<Item = &'a str>) -> Vec<OwnedMutexGuard<()>> {
         let mut turns = Vec::new();
         for unit in units.collect::<BTreeSet<_>>() {

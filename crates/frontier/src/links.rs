@@ -1,8 +1,8 @@
 //! Outlinks and starts (F2, F22–F28): what pages and people bring to the queue.
 //!
-//! The links of a page are looked up in one batch, decided by `policy`, and written where they change something. Most
-//! are known and change nothing: those cost the look-up only. URLs of the page's own host are settled by its release,
-//! others through [`Transaction::arrive_all`].
+//! The links of a page are looked up in one batch, decided by `policy`, and written where they
+//! change something. Most are known and change nothing: those cost the look-up only. URLs of the
+//! page's own host are settled by its release, others through [`Transaction::arrive_all`].
 
 use std::collections::HashSet;
 
@@ -111,8 +111,8 @@ impl Transaction<'_> {
         Ok(added)
     }
 
-    /// Everything but the URL and the kind of link that the decision about a link depends on (see [`crate::memo`]). Time is part of it, since
-    /// being linked to again keeps a URL alive.
+    /// Everything but the URL and the kind of link that the decision about a link depends on (see
+    /// [`crate::memo`]). Time is part of it, since being linked to again keeps a URL alive.
     fn context(&self, page: &Page<'_>) -> u64 {
         let minute = self.now.0.div_euclid(60_000);
         let unclaimed = page.claimed == Via::Nobody;

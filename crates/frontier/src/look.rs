@@ -117,8 +117,8 @@ impl Frontier {
         Ok((rows.collect(), page.rest))
     }
 
-    /// Whether no URL comes due within `grace`. URLs that wait for the politeness of their host are due; those of a host that backs
-    /// off are not before it does so no more.
+    /// Whether no URL comes due within `grace`. URLs that wait for the politeness of their host are
+    /// due; those of a host that backs off are not before it does so no more.
     pub async fn is_idle(&self, grace: Span) -> Result<bool> {
         if !self.walks.have_ended() {
             return Ok(false);
@@ -209,8 +209,9 @@ async fn row(
 }
 
 impl Frontier {
-    /// Moves a queued URL to another due time; false if it is not queued. Moved earlier, it forgets when it was last fetched:
-    /// somebody wants it then, and its schedule (F15) would put it right back.
+    /// Moves a queued URL to another due time; false if it is not queued. Moved earlier, it forgets
+    /// when it was last fetched: somebody wants it then, and its schedule (F15) would put it
+    /// right back.
     pub async fn move_due(&self, collection: &str, url: &CrawlUrl, due: Time) -> Result<bool> {
         let stripe = self.draw();
         let writer = &self.writer();

@@ -1,13 +1,15 @@
 //! Links that were looked up lately and changed nothing.
 //!
-//! The pages of a site repeat the same links, and nearly all of them are known. A link that was decided to change nothing, seen
-//! again from a page of the same seed, position and run, under the same declarations and within the same minute, changes
-//! nothing again, unless what is known of its URL was changed meanwhile, or the page is the very one by whose claim the URL has its owner
+//! The pages of a site repeat the same links, and nearly all of them are known. A link that was
+//! decided to change nothing, seen again from a page of the same seed, position and run, under the
+//! same declarations and within the same minute, changes nothing again, unless what is known of its
+//! URL was changed meanwhile, or the page is the very one by whose claim the URL has its owner
 //! (O10). This remembers such decisions, a bounded number of them, so that they cost no look-up.
 //!
-//! Every change of a URL is told here twice, when it becomes part of a transaction and when that is over, and each time its shard notes the
-//! moment. A decision is only remembered if its shard has noted nothing since before the deciding transaction took its snapshot: so none
-//! outlives the state it was made on. One process has the store to itself; several would need this switched off.
+//! Every change of a URL is told here twice, when it becomes part of a transaction and when that is
+//! over, and each time its shard notes the moment. A decision is only remembered if its shard has
+//! noted nothing since before the deciding transaction took its snapshot: so none outlives the
+//! state it was made on. One process has the store to itself; several would need this switched off.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
@@ -75,7 +77,8 @@ impl Memo {
         shard.known.remove(&url.0);
     }
 
-    /// Whether a link to it was seen in this context and changed nothing, and neither will one of this page.
+    /// Whether a link to it was seen in this context and changed nothing, and neither will one of
+    /// this page.
     pub(crate) fn knows(&self, url: UrlHash, context: u64, page: Option<u32>) -> bool {
         let shard = self.shard(url).lock();
         let known = shard.known.get(&url.0);
@@ -84,7 +87,8 @@ impl Memo {
         })
     }
 
-    /// A link to it changed nothing, as of a snapshot taken after `before`; `via` is the page by whose claim it has its owner.
+    /// A link to it changed nothing, as of a snapshot taken after `before`; `via` is the page by
+    /// whose claim it has its owner.
     pub(crate) fn remember(&self, url: UrlHash, context: u64, via: Option<u32>, before: u64) {
         let mut shard = self.shard(url).lock();
         if shard.changed > before {

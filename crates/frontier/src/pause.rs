@@ -1,9 +1,12 @@
-//! Pauses: everything, a collection, a host or a walk is left alone until somebody resumes it, also by the next process.
+//! Pauses: everything, a collection, a host or a walk is left alone until somebody resumes it, also
+//! by the next process.
 //!
-//! Nothing new is given out for what is paused; what is in flight comes home. `PAUSES` is small and read whole; a counter says when to read it
-//! again, as with what is [declared](crate::declared). What is paused must not stand in the way of the rest, nor be looked at over and
-//! over: a paused host goes to a later place as if it backed off, and a URL of a paused collection is postponed as that of one that
-//! is switched off is (F11). Resuming brings both back at once; a URL that is brought back too early is put right by its schedule (F15).
+//! Nothing new is given out for what is paused; what is in flight comes home. `PAUSES` is small and
+//! read whole; a counter says when to read it again, as with what is [declared](crate::declared).
+//! What is paused must not stand in the way of the rest, nor be looked at over and over: a paused
+//! host goes to a later place as if it backed off, and a URL of a paused collection is postponed as
+//! that of one that is switched off is (F11). Resuming brings both back at once; a URL that is
+//! brought back too early is put right by its schedule (F15).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

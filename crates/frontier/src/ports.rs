@@ -25,8 +25,8 @@ pub trait Fetcher: Send + Sync {
 
 /// Keeps what was fetched. One batch at a time: it is kept, and then either stays or is abandoned.
 pub trait Archive<Exchange>: Send + Sync {
-    /// Puts the exchanges on disk, synced, and says where: only then may the harvests be committed (F7). A batch may be empty; it is the
-    /// last one all the same.
+    /// Puts the exchanges on disk, synced, and says where: only then may the harvests be committed
+    /// (F7). A batch may be empty; it is the last one all the same.
     fn keep(&self, batch: &[(&Order, &Exchange)]) -> impl Future<Output = Result<Kept, String>> + Send;
 
     /// The last batch was committed: whatever becomes of it now, it is not to be taken back.
@@ -91,8 +91,8 @@ pub const REST_MAX: Span = Span::minutes(10);
 const READING_MAX: Span = Span::minutes(10);
 
 impl Order {
-    /// How long a fetch that keeps within its own limits takes at most: its request, and asking for robots.txt again after it, for which it
-    /// may have to rest.
+    /// How long a fetch that keeps within its own limits takes at most: its request, and asking for
+    /// robots.txt again after it, for which it may have to rest.
     pub fn time_limit(&self) -> Span {
         let total = self.plan.limits.total_timeout;
         total.plus(total).plus(REST_MAX).plus(READING_MAX)
@@ -155,10 +155,11 @@ pub enum Fetch {
     RobotsDenied {
         until: Time,
     },
-    /// Not fetched yet: robots.txt was asked for first, which is a request too (A15). The URL keeps its place, and is next when the delay
-    /// of its host has passed.
+    /// Not fetched yet: robots.txt was asked for first, which is a request too (A15). The URL keeps
+    /// its place, and is next when the delay of its host has passed.
     RobotsRead,
-    /// Not fetched yet: something it waits for is not to be had before then, and nobody was asked. The URL keeps its place.
+    /// Not fetched yet: something it waits for is not to be had before then, and nobody was asked.
+    /// The URL keeps its place.
     Deferred {
         until: Time,
     },
@@ -181,7 +182,8 @@ pub struct AnswerFacts {
     pub last_modified: Option<String>,
     /// A 304, or the digest of last time.
     pub unchanged: bool,
-    /// F30: robots deny the URL by now, until they are next read. (What it redirects to is a URL of its own.)
+    /// F30: robots deny the URL by now, until they are next read. (What it redirects to is a URL of
+    /// its own.)
     pub robots_denied_until: Option<Time>,
     /// F30: the name of its host does not resolve by now.
     pub dns_failed: bool,

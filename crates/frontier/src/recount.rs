@@ -1,5 +1,5 @@
-//! The counters worked out anew from the tables they count: what the audit compares them with. (What gives a store its first ones, which never had
-//! any, is [`crate::upgrade`].)
+//! The counters worked out anew from the tables they count: what the audit compares them with.
+//! (What gives a store its first ones, which never had any, is [`crate::upgrade`].)
 
 use std::collections::BTreeMap;
 

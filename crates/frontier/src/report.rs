@@ -174,7 +174,8 @@ struct Demand {
     per_day: f64,
 }
 
-/// Requests begin at least a delay apart, and each of `parallel` slots is taken for the delay and the response.
+/// Requests begin at least a delay apart, and each of `parallel` slots is taken for the delay and
+/// the response.
 #[allow(clippy::cast_precision_loss, reason = "an estimate")]
 pub(crate) fn possible_per_day(delay: Span, response: Span, parallel: u32) -> f64 {
     let day = DAY.0 as f64;

@@ -1,11 +1,13 @@
 //! Reserving (F5) and evaluating (F9–F16): from the host queue to an order.
 //!
-//! One transaction takes as many units off the head of the host queue as there are workers waiting, goes through the due
-//! URLs of each until one is to be harvested, and gives it a slot with a lease. URLs that are not to be harvested are dealt with on
-//! the way (removed, put back, remembered as done), a bounded number at a time. The lease is a fencing token: whoever
+//! One transaction takes as many units off the head of the host queue as there are workers waiting,
+//! goes through the due URLs of each until one is to be harvested, and gives it a slot with a
+//! lease. URLs that are not to be harvested are dealt with on the way (removed, put back,
+//! remembered as done), a bounded number at a time. The lease is a fencing token: whoever
 //! commits the harvest must still hold it.
 //!
-//! A reservation that a power cut forgets was never there, and the URL still is: so it does not wait for the disk.
+//! A reservation that a power cut forgets was never there, and the URL still is: so it does not
+//! wait for the disk.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -61,7 +63,8 @@ struct Line {
 }
 
 impl Line {
-    /// When to look at it again: when the first is due that had no turn, or now, if more may stand behind those that had.
+    /// When to look at it again: when the first is due that had no turn, or now, if more may stand
+    /// behind those that had.
     fn next(&self, now: Time) -> Option<Time> {
         match self.units.front() {
             Some((at, _)) => Some(now.max(*at)),
@@ -97,7 +100,8 @@ impl Frontier {
         let writer = &self.writer();
         let reserve = self.store.transact_idempotent(|tx| async move {
             tx.set_durability(Durability::Relaxed);
-            // New numbers for every run: one that was committed without our hearing of it keeps its own until they run out.
+            // New numbers for every run: one that was committed without our hearing of it keeps its own until
+            // they run out.
             let leases: Vec<u64> = (0..room.total).map(|_| self.draw()).collect();
             let transaction = self.transaction(&tx, writer, self.draw()).await?;
             self.pauses.catch_up(&tx).await?;
@@ -130,7 +134,8 @@ impl Frontier {
 }
 
 impl Transaction<'_> {
-    /// Those whose turn it is, of both lanes, the earliest first. Also returns where the queues begin.
+    /// Those whose turn it is, of both lanes, the earliest first. Also returns where the queues
+    /// begin.
     async fn reserve_units(
         &self,
         leases: &[u64],
@@ -162,7 +167,8 @@ impl Transaction<'_> {
         Ok((Reserved { orders, next }, begins))
     }
 
-    /// The first units that stand in a lane: all that are due, up to so many, and the next of the others.
+    /// The first units that stand in a lane: all that are due, up to so many, and the next of the
+    /// others.
     async fn standing(&self, lane: Lane, from: Option<&Place>, max: usize) -> Result<VecDeque<Place>> {
         let queue = lane.queue();
         let mut rest = Some(match from {
@@ -183,7 +189,8 @@ impl Transaction<'_> {
         Ok(found)
     }
 
-    /// Orders of one unit: one, or as many as it may be asked at once where that needs no pause in between.
+    /// Orders of one unit: one, or as many as it may be asked at once where that needs no pause in
+    /// between.
     async fn reserve_unit(&self, unit: &Unit, at: Time, lane: Lane, leases: &[u64]) -> Result<Vec<Order>> {
         let host = match unit {
             Unit::Host(host) => Some(host.clone()),
@@ -236,7 +243,8 @@ impl Transaction<'_> {
         }
     }
 
-    /// The member of a group that is first in its queue; one whose time has not come puts the group right.
+    /// The member of a group that is first in its queue; one whose time has not come puts the group
+    /// right.
     async fn first_member(&self, name: &str) -> Result<Option<String>> {
         let mut group = GROUPS.get(self.tx, (name,)).await?.unwrap_or_default();
         let range = GROUP_QUEUE.range_from((name,), (name, group.head.0));

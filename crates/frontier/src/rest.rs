@@ -1,8 +1,10 @@
 //! A second request on the slot of an order, and the rest before it (A15).
 //!
-//! An order makes one request, as a rule. Where it needs another one to be done with the first (what robots.txt says by now of a page that took long to
-//! come: F30), that waits for the delay of the host as any request does. Meanwhile the order keeps its slot, since nobody else may ask the
-//! host either; but it is no worker's business: who rests does not count among those at work, so that others are given out in its place.
+//! An order makes one request, as a rule. Where it needs another one to be done with the first
+//! (what robots.txt says by now of a page that took long to come: F30), that waits for the delay of
+//! the host as any request does. Meanwhile the order keeps its slot, since nobody else may ask the
+//! host either; but it is no worker's business: who rests does not count among those at work, so
+//! that others are given out in its place.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -57,8 +59,8 @@ impl Frontier {
         self.resting.begun.notified().await;
     }
 
-    /// A request of the order is over, and took so long; it wants to make another one on the same slot. Says when, which nobody else may then;
-    /// none if the slot was taken back.
+    /// A request of the order is over, and took so long; it wants to make another one on the same
+    /// slot. Says when, which nobody else may then; none if the slot was taken back.
     pub async fn another_request(
         &self,
         order: &Order,

@@ -1,8 +1,11 @@
-//! What robots.txt denies (F17): out of the queue, and back as soon as it is read again and allows it.
+//! What robots.txt denies (F17): out of the queue, and back as soon as it is read again and allows
+//! it.
 //!
-//! A denied URL is blacklisted until its robots.txt is due to be read. It may be read before that, by whoever comes by: another URL of the server,
-//! another collection, the next process. So `DENIED` lists the blacklisted URLs by server, and whoever has read a robots.txt has them gone
-//! through: what it allows comes back, each by the rules that its profiles obey by now. What it still denies stays until its end.
+//! A denied URL is blacklisted until its robots.txt is due to be read. It may be read before that,
+//! by whoever comes by: another URL of the server, another collection, the next process. So
+//! `DENIED` lists the blacklisted URLs by server, and whoever has read a robots.txt has them gone
+//! through: what it allows comes back, each by the rules that its profiles obey by now. What it
+//! still denies stays until its end.
 
 use policy::evaluate::robots_policy;
 use policy::model::{Record, RobotsPolicy};
@@ -30,7 +33,8 @@ pub trait Allows: Fn(&str, &RobotsPolicy, &CrawlUrl) -> bool + Sync {}
 impl<T: Fn(&str, &RobotsPolicy, &CrawlUrl) -> bool + Sync> Allows for T {}
 
 impl Frontier {
-    /// The robots.txt of a server was read: what it allows, and did not, is due again. Returns how many URLs that are.
+    /// The robots.txt of a server was read: what it allows, and did not, is due again. Returns how
+    /// many URLs that are.
     pub async fn readmit(&self, server: &str, allows: &impl Allows) -> Result<usize> {
         let mut back = 0;
         let mut rest = Some(DENIED.range((server,)));

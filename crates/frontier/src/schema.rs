@@ -21,10 +21,11 @@
 //! | `PAUSES` | kind, name | since when it is paused: see [`crate::pause`] |
 //! | `DECLARED`, `DECLARED_LOG`, `COUNTERS` | see [`crate::declared`] | what people declared |
 //!
-//! A URL is **queued** (`URLS` has its record and `QUEUE` its place), **done**, **blacklisted**, or unknown. In
-//! flight it stays queued, and a slot of its host or group names it.
+//! A URL is **queued** (`URLS` has its record and `QUEUE` its place), **done**, **blacklisted**, or
+//! unknown. In flight it stays queued, and a slot of its host or group names it.
 //!
-//! To change a row type, see [`store::table`]: the table gets a new version, and [`crate::format1`] says what older rows mean.
+//! To change a row type, see [`store::table`]: the table gets a new version, and [`crate::format1`]
+//! says what older rows mean.
 
 use policy::catalog::Change;
 use policy::cookies;
@@ -80,10 +81,12 @@ pub const LATEST: Table<(i64, u64), Latest> = Table::new(0x36, "latest");
 /// Host, profile, stripe.
 pub const DEMAND: Table<(String, String, u32), i64> = Table::new(0x35, "demand");
 
-/// As much of a SURT key as a row's key takes: `%` alone is three bytes there, so that a URL may have a longer one than fits.
+/// As much of a SURT key as a row's key takes: `%` alone is three bytes there, so that a URL may
+/// have a longer one than fits.
 const SURT_BYTES_MAX: usize = 3500;
 
-/// The SURT key of a URL as it stands in the key of its captures. Whoever wants all of it makes it from the capture's URL.
+/// The SURT key of a URL as it stands in the key of its captures. Whoever wants all of it makes it
+/// from the capture's URL.
 pub fn surt_in_key(surt: &str) -> &str {
     &surt[..surt.floor_char_boundary(SURT_BYTES_MAX)]
 }
@@ -159,16 +162,19 @@ pub struct Slots {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
-    /// While the host belongs to a group, its slots are in the group's row too, and the group's delay counts.
+    /// While the host belongs to a group, its slots are in the group's row too, and the group's
+    /// delay counts.
     pub slots: Slots,
     /// The group in whose queue the host stands, and where.
     pub group: Option<(String, Time)>,
-    /// No URL of the host is due before this: scans of its queue begin here, past most of the tombstones.
+    /// No URL of the host is due before this: scans of its queue begin here, past most of the
+    /// tombstones.
     pub head: Time,
     /// How often the host was settled since `head` was moved up.
     pub head_age: u32,
     pub backoff_until: Option<Time>,
-    /// Its URLs wait for something that is not to be had before this, such as a robots.txt on another host.
+    /// Its URLs wait for something that is not to be had before this, such as a robots.txt on
+    /// another host.
     pub deferred_until: Option<Time>,
     pub crawl_delay: Option<Span>,
     /// Harvests without an answer since the last answer.
@@ -238,7 +244,8 @@ pub struct Promises {
     /// Kept, but late.
     pub late: u64,
     pub missed: u64,
-    /// How late those were that were kept: counts by power of two of the seconds, `[0]` none, `[n]` from 2^(n-1) up to 2^n.
+    /// How late those were that were kept: counts by power of two of the seconds, `[0]` none, `[n]`
+    /// from 2^(n-1) up to 2^n.
     pub late_s_log2: Vec<u64>,
     /// First harvests of newly found URLs, and how long each waited for it.
     pub first: u64,
@@ -284,7 +291,8 @@ pub struct Traffic {
     pub statuses: Vec<(u16, u64)>,
     pub errors: Vec<(ErrorKind, u64)>,
     pub bytes: u64,
-    /// Answers with content (2xx or 304) that was not had before, or another than before, or the same.
+    /// Answers with content (2xx or 304) that was not had before, or another than before, or the
+    /// same.
     pub new: u64,
     pub changed: u64,
     pub unchanged: u64,

@@ -1,8 +1,10 @@
-//! What the store knows of the archive's files (A13, A14): whose each is, and up to where it is committed.
+//! What the store knows of the archive's files (A13, A14): whose each is, and up to where it is
+//! committed.
 //!
-//! A file's row is written in the transaction of the captures that are in it, so it never says more or less than they do. The archive
-//! counts its batches and says with each the number; the highest that a row has is how far the store has come, and whoever
-//! has the files can tell from it whether the store knows what it should. What is in the files and not in the store can be
+//! A file's row is written in the transaction of the captures that are in it, so it never says more
+//! or less than they do. The archive counts its batches and says with each the number; the highest
+//! that a row has is how far the store has come, and whoever has the files can tell from it whether
+//! the store knows what it should. What is in the files and not in the store can be
 //! [taken in](Frontier::adopt), as often as one likes.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,7 +56,8 @@ impl Frontier {
         COUNTERS.get(&self.store.begin().await?, (ARCHIVE,)).await
     }
 
-    /// From now on the store belongs to the archive of that number, or of one that is drawn; gives it.
+    /// From now on the store belongs to the archive of that number, or of one that is drawn; gives
+    /// it.
     pub async fn set_archive_id(&self, id: Option<u64>) -> Result<u64> {
         let id = id.unwrap_or_else(|| self.draw());
         let set = self.store.transact_idempotent(|tx| async move {
@@ -64,7 +67,8 @@ impl Frontier {
         set.await.map(|()| id)
     }
 
-    /// Takes captures in that are in a file and may not be in the store; says how many were new. Nothing is counted or taken in twice.
+    /// Takes captures in that are in a file and may not be in the store; says how many were new.
+    /// Nothing is counted or taken in twice.
     pub async fn adopt(&self, adoption: &Adoption<'_>) -> Result<u64> {
         let Adoption { file, collection, captures, end, batch } = *adoption;
         let adopt = self.store.transact_idempotent(|tx| async move {
@@ -92,7 +96,8 @@ impl Frontier {
         adopt.await
     }
 
-    /// Fills in what rows older than these fields do not say: their captures know. Reads all captures, once in the life of a store.
+    /// Fills in what rows older than these fields do not say: their captures know. Reads all
+    /// captures, once in the life of a store.
     pub async fn describe_files(&self) -> Result<()> {
         let mut rest = None;
         let mut lacking = BTreeSet::new();
@@ -146,7 +151,8 @@ impl Frontier {
     }
 }
 
-/// A capture that was in this file is in another one. A file that nothing points to any more need not be known.
+/// A capture that was in this file is in another one. A file that nothing points to any more need
+/// not be known.
 async fn point_elsewhere(tx: &Tx, file: &str) -> Result<()> {
     let Some(row) = FILES.lock(tx, (file,)).await? else { return Ok(()) };
     match row.captures {

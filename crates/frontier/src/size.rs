@@ -1,8 +1,9 @@
 //! How much of a transaction a harvest takes (A12).
 //!
-//! A transaction has an end, and a page from the web none. So before harvests are committed together it is estimated what each will write, and
-//! they share a transaction only while it has room for all of them. One that is too large alone keeps as many of its links as fit,
-//! as counted while they are written: what comes after the links has its own room.
+//! A transaction has an end, and a page from the web none. So before harvests are committed
+//! together it is estimated what each will write, and they share a transaction only while it has
+//! room for all of them. One that is too large alone keeps as many of its links as fit, as counted
+//! while they are written: what comes after the links has its own room.
 
 use policy::cookies::{ROW_BYTES_MAX, ROWS_MAX};
 use policy::model::Record;
@@ -16,15 +17,18 @@ use crate::transaction::{Arrivals, Transaction};
 
 /// Harvests are committed together while they weigh no more than this.
 pub(crate) const BATCH_BYTES_MAX: usize = store::limits::TXN_BYTES_MAX / 2;
-/// Kept free for what is written after the links of a page: its hosts, statistics, what the link index is told.
+/// Kept free for what is written after the links of a page: its hosts, statistics, what the link
+/// index is told.
 pub(crate) const ROOM_BYTES_MIN: usize = 16 << 20;
 /// Links looked up and written at a time, between two looks at the room.
 const LINKS_AT_ONCE: usize = 256;
-/// What a host that is named for the first time takes: its row, its place, and the lock that tells others.
+/// What a host that is named for the first time takes: its row, its place, and the lock that tells
+/// others.
 pub(crate) const HOST_BYTES: usize = 2 << 10;
 /// The rows of a record beside its names.
 const RECORD_BYTES: usize = 512;
-/// What a harvest writes besides: its record, captures, counters, and the row of its host with a few slots.
+/// What a harvest writes besides: its record, captures, counters, and the row of its host with a
+/// few slots.
 const HARVEST_BYTES: usize = 64 << 10;
 /// Indexes that are told of a page: that of its collection, and the one across all.
 const INDEXES: usize = 2;
@@ -41,7 +45,8 @@ pub(crate) fn weight(order: &Order, report: &Report) -> usize {
     HARVEST_BYTES + links + page + cookies
 }
 
-/// A link that moves writes its old place, its new one and its record; and it may be the first of its host.
+/// A link that moves writes its old place, its new one and its record; and it may be the first of
+/// its host.
 fn link_weight(link: &Outlink, names: usize) -> usize {
     3 * (link.url.as_str().len() + names) + 6 * link.url.site().len() + RECORD_BYTES
 }
@@ -69,7 +74,8 @@ pub(crate) struct Followed {
 }
 
 impl Transaction<'_> {
-    /// Takes in the links of a page: all of them, or, where it has the transaction to itself, as many as fit.
+    /// Takes in the links of a page: all of them, or, where it has the transaction to itself, as
+    /// many as fit.
     pub(crate) async fn follow_fitting(
         &self,
         page: &Page<'_>,

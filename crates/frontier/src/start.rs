@@ -40,7 +40,8 @@ impl Frontier {
         self.start_pairs(pairs.into_iter().collect()).await
     }
 
-    /// Starts every seed that was never started in a collection it belongs to; the others go on as they are.
+    /// Starts every seed that was never started in a collection it belongs to; the others go on as
+    /// they are.
     pub async fn start_new(&self) -> Result<Started> {
         let all = self
             .with_catalog(|catalog| -> BTreeSet<(String, String, String)> {

@@ -1,6 +1,8 @@
-//! Statistics (F31, F32): the arithmetic of their rows. They are counted with the harvest, in the same transaction ([`crate::counts`]), and summed when read.
+//! Statistics (F31, F32): the arithmetic of their rows. They are counted with the harvest, in the
+//! same transaction ([`crate::counts`]), and summed when read.
 //!
-//! Histograms have a bucket per power of two: enough for percentiles within a factor of two in a few bytes a row.
+//! Histograms have a bucket per power of two: enough for percentiles within a factor of two in a
+//! few bytes a row.
 
 use policy::contract::begin_of;
 use policy::time::{Span, Time};
@@ -39,7 +41,8 @@ impl Promises {
         merge(&mut self.wait_s_log2, &other.wait_s_log2);
     }
 
-    /// At most this late was the given share of the promises that were kept; exact to a power of two.
+    /// At most this late was the given share of the promises that were kept; exact to a power of
+    /// two.
     pub fn late_percentile(&self, share: f64) -> Span {
         Span::seconds(percentile(&self.late_s_log2, share))
     }

@@ -1,5 +1,5 @@
-//! What nobody else comes by to clean up: leases that ran out (F6), blacklistings that ended (F21), and, on request, the
-//! URLs of what was deleted.
+//! What nobody else comes by to clean up: leases that ran out (F6), blacklistings that ended (F21),
+//! and, on request, the URLs of what was deleted.
 
 use std::sync::atomic::Ordering;
 
@@ -26,9 +26,11 @@ pub struct Swept {
 }
 
 impl Frontier {
-    /// Takes back what is past its lease and brings back what is past its blacklisting. Cheap where there is nothing.
+    /// Takes back what is past its lease and brings back what is past its blacklisting. Cheap where
+    /// there is nothing.
     pub async fn sweep(&self) -> Result<Swept> {
-        // No lease is given that ends before the moment it is given: what was swept once stays swept, unless the clock went back (F40).
+        // No lease is given that ends before the moment it is given: what was swept once stays swept,
+        // unless the clock went back (F40).
         let (swept_to, now) = (self.swept_to.load(Ordering::Relaxed), self.clock.now());
         let from = if swept_to > now.0 { i64::MIN } else { swept_to };
         let leases = self.take_back(from, now).await?;
@@ -36,7 +38,8 @@ impl Frontier {
         Ok(Swept { leases, blacklistings: self.end_blacklistings().await? })
     }
 
-    /// For a process that has the store to itself: whatever is reserved now was reserved by a process that is gone.
+    /// For a process that has the store to itself: whatever is reserved now was reserved by a
+    /// process that is gone.
     pub async fn recover(&self) -> Result<usize> {
         self.take_back(i64::MIN, Time(i64::MAX - 1)).await
     }
@@ -67,8 +70,9 @@ impl Frontier {
         }
     }
 
-    /// Goes through all queued URLs and removes those that the next evaluation would (F9, F10, F13). Nothing depends on it:
-    /// it only makes deletions show at once. Returns how many went.
+    /// Goes through all queued URLs and removes those that the next evaluation would (F9, F10,
+    /// F13). Nothing depends on it: it only makes deletions show at once. Returns how many
+    /// went.
     pub async fn sweep_deleted(&self) -> Result<usize> {
         let stripe = self.draw();
         let mut removed = 0;

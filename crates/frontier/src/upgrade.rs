@@ -1,11 +1,14 @@
 //! What stores of older formats go through before the frontier works with them.
 //!
-//! Rows of older versions are read as they are (see [`crate::format1`]), so there is seldom anything here: only what concerns more than one row.
-//! A table whose keys change is rewritten by a step, and a counter that did not use to be kept is counted by one, each in pieces that commit
+//! Rows of older versions are read as they are (see [`crate::format1`]), so there is seldom
+//! anything here: only what concerns more than one row. A table whose keys change is rewritten by a
+//! step, and a counter that did not use to be kept is counted by one, each in pieces that commit
 //! together with how far they have come ([`store::upgrade`]).
 //!
-//! Format 1 had no [counters](crate::counts): they are counted in one pass over URLs, captures and traffic each, and every queued URL gets what is owed
-//! to it. What robots deny is listed by server, too. How late its harvests were says nothing of promises (a site that never answered was on time) and goes.
+//! Format 1 had no [counters](crate::counts): they are counted in one pass over URLs, captures and
+//! traffic each, and every queued URL gets what is owed to it. What robots deny is listed by
+//! server, too. How late its harvests were says nothing of promises (a site that never answered was
+//! on time) and goes.
 
 use policy::contract::begun;
 use policy::model::BlacklistReason;

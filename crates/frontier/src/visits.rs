@@ -1,7 +1,9 @@
-//! Visits: requests that no URL of the queue asks for, such as a robots.txt that lives on another host (A15).
+//! Visits: requests that no URL of the queue asks for, such as a robots.txt that lives on another
+//! host (A15).
 //!
-//! A visit takes a slot of the host it goes to, under a lease, and leaves the delay behind that any request leaves. It is given at once or not at
-//! all: who finds the host busy or resting is told when to come again, and holds nothing meanwhile.
+//! A visit takes a slot of the host it goes to, under a lease, and leaves the delay behind that any
+//! request leaves. It is given at once or not at all: who finds the host busy or resting is told
+//! when to come again, and holds nothing meanwhile.
 
 use policy::schedule::politeness_delay;
 use policy::time::{Span, Time};
@@ -23,7 +25,8 @@ pub enum Visit {
     Wait(Time),
 }
 
-/// A slot held for a visit; to be given back by [`Frontier::leave`], or else when its lease runs out.
+/// A slot held for a visit; to be given back by [`Frontier::leave`], or else when its lease runs
+/// out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visiting {
     lease: u64,

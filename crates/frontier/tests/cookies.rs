@@ -1,4 +1,5 @@
-//! A7: cookies are committed with the harvest that brought them, and come together whatever was under way at the same time.
+//! A7: cookies are committed with the harvest that brought them, and come together whatever was
+//! under way at the same time.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod rig;
@@ -30,8 +31,9 @@ fn cookie(name: &str, domain: &str, host_only: bool) -> Cookie {
 /// Rows by name, and the names of the cookies in them.
 type Rows = BTreeMap<String, BTreeSet<String>>;
 
-/// Six hosts of one domain, four requests to each at a time, and every answer sets a cookie for its host and one for the domain: at the
-/// second harvest every request knows all that the first one set.
+/// Six hosts of one domain, four requests to each at a time, and every answer sets a cookie for its
+/// host and one for the domain: at the second harvest every request knows all that the first one
+/// set.
 #[tokio::test(start_paused = true)]
 async fn a7_no_cookie_is_lost_between_answers_that_are_under_way_at_once() {
     const HOSTS: u32 = 6;
@@ -84,7 +86,8 @@ async fn a7_no_cookie_is_lost_between_answers_that_are_under_way_at_once() {
     }
 }
 
-/// A jar as it was written before cookies had rows of their own: `1` and the jar, in a vector of bytes.
+/// A jar as it was written before cookies had rows of their own: `1` and the jar, in a vector of
+/// bytes.
 #[test]
 fn a7_a_jar_of_the_first_format_still_reads() {
     let jar = b"\x01\x01\x01m\x01w\x02/q\x02\x01n\x01v\x06d.test\x00\x01/\x01\x00\x03\x01o\x00\x06d.test\x01\x01/\x00\x01\x90\x4e\x04";

@@ -1,4 +1,5 @@
-//! The rows of every table as they are written, against the bytes that are kept in `tests/data/golden_rows.txt` (see [`store::table`]).
+//! The rows of every table as they are written, against the bytes that are kept in
+//! `tests/data/golden_rows.txt` (see [`store::table`]).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 

@@ -1,4 +1,5 @@
-//! Hosts that answer keep their workers, however many do not (A15). The real loop on paused time; the web's own log says what came of it.
+//! Hosts that answer keep their workers, however many do not (A15). The real loop on paused time;
+//! the web's own log says what came of it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
@@ -110,8 +111,9 @@ async fn serve_beside(dead: Dead, count: usize, live: &str) -> Vec<Served> {
 
 #[tokio::test(start_paused = true)]
 async fn a15_hosts_that_answer_keep_their_workers_however_many_do_not() {
-    // Once it has answered, a host has its pages one delay after the other, as if it were alone; a lane that is not yet full, or a
-    // fetch that is not yet known to take long, may cost it a few seconds.
+    // Once it has answered, a host has its pages one delay after the other, as if it were alone; a lane
+    // that is not yet full, or a fetch that is not yet known to take long, may cost it a few
+    // seconds.
     let alone = Span((DELAY.0 + ANSWER.0) * PAGES as u64 + 1000);
     let patience = Span::seconds(5);
     for (dead, count, live, slack) in [

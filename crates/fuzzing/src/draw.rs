@@ -1,4 +1,5 @@
-//! Choices made by the bytes of an input, for targets that read no bytes but do things in some order.
+//! Choices made by the bytes of an input, for targets that read no bytes but do things in some
+//! order.
 
 /// Takes an input apart. Where it has ended, everything is 0.
 #[derive(Debug)]

@@ -1,13 +1,15 @@
 //! What reads the outside, held against bytes that nobody meant well (A11, A12).
 //!
-//! A [`Target`] is a function that takes any bytes and asserts what must hold whatever they are: not only that nothing panics, but that
-//! what was stored can be sent again, that reading in other pieces reads the same, that bounds are bounds. The same functions are called
-//! by libFuzzer (`fuzz/`, nightly, with sanitizers and coverage) and by the [`runner`] in the ordinary tests (stable, seeded, a
-//! bounded number of inputs).
+//! A [`Target`] is a function that takes any bytes and asserts what must hold whatever they are:
+//! not only that nothing panics, but that what was stored can be sent again, that reading in other
+//! pieces reads the same, that bounds are bounds. The same functions are called by libFuzzer
+//! (`fuzz/`, nightly, with sanitizers and coverage) and by the [`runner`] in the ordinary tests
+//! (stable, seeded, a bounded number of inputs).
 //!
-//! The life of an input: a [seed](Seeds) of our own, of the shared test data, or one that once found a mistake and is kept under
-//! `tests/data/TARGET` with its story as its name → [mutated](mutate) → run. What a target needs to be told besides the bytes (a
-//! Content-Type, an agent's name) stands in the first line, so that it is mutated like everything else.
+//! The life of an input: a [seed](Seeds) of our own, of the shared test data, or one that once
+//! found a mistake and is kept under `tests/data/TARGET` with its story as its name →
+//! [mutated](mutate) → run. What a target needs to be told besides the bytes (a Content-Type, an
+//! agent's name) stands in the first line, so that it is mutated like everything else.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a target that fails says so by panicking")]
 

@@ -1,6 +1,8 @@
-//! Fuzzing without a fuzzer: a seeded loop over mutated seeds, on a stable toolchain, for the ordinary tests.
+//! Fuzzing without a fuzzer: a seeded loop over mutated seeds, on a stable toolchain, for the
+//! ordinary tests.
 //!
-//! The same numbers give the same inputs, so a test that passed passes again. Variables for who wants more:
+//! The same numbers give the same inputs, so a test that passed passes again. Variables for who
+//! wants more:
 //!
 //! | variable | does |
 //! |---|---|
@@ -19,8 +21,8 @@ use crate::{Seeds, Target, mutate};
 /// As much of a failing input as is printed; all of it is in a file.
 const SHOWN_BYTES_MAX: usize = 2000;
 
-/// Runs a target over its seeds and its share of mutated ones; `kept` is where inputs lie that once failed, by target. Says how many
-/// inputs there were.
+/// Runs a target over its seeds and its share of mutated ones; `kept` is where inputs lie that once
+/// failed, by target. Says how many inputs there were.
 pub fn run(target: &Target, kept: &Path) -> u64 {
     if let Some(file) = env::var_os("SKURD_FUZZ_INPUT") {
         let input = fs::read(&file).expect("SKURD_FUZZ_INPUT names a file");

@@ -1,4 +1,5 @@
-//! Where mutation starts: our own examples, kept findings, and the shared test data where it is at hand.
+//! Where mutation starts: our own examples, kept findings, and the shared test data where it is at
+//! hand.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -38,8 +39,8 @@ impl Seeds {
         self
     }
 
-    /// The files of a directory of the shared test data, and of those below it, whose names end so; each after `first`, which is its
-    /// first line or nothing.
+    /// The files of a directory of the shared test data, and of those below it, whose names end so;
+    /// each after `first`, which is its first line or nothing.
     pub fn shared(&mut self, dir: &str, endings: &[&str], first: &str) -> &mut Seeds {
         let Some(root) = shared_data() else { return self };
         let named = |path: &Path| {

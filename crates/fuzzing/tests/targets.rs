@@ -1,4 +1,5 @@
-//! A bounded share of the fuzzing, with every build (A11, A12). How to do more of it: `fuzz/README.md`.
+//! A bounded share of the fuzzing, with every build (A11, A12). How to do more of it:
+//! `fuzz/README.md`.
 
 use std::path::Path;
 

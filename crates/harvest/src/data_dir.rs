@@ -1,4 +1,5 @@
-//! Opening the store of a data directory: the one way of all commands, and what is said when it does not open.
+//! Opening the store of a data directory: the one way of all commands, and what is said when it
+//! does not open.
 
 use std::io::Write;
 use std::path::Path;
@@ -25,7 +26,8 @@ pub fn create(dir: &Path, options: Options) -> Result<Store, OpenError> {
     Store::open(dir, &with_upgrades(options))
 }
 
-/// For what can be had back from an archive: makes the store also where it is gone and other things are left, and sets aside what is damaged.
+/// For what can be had back from an archive: makes the store also where it is gone and other things
+/// are left, and sets aside what is damaged.
 pub fn create_anew(dir: &Path) -> Result<Store, OpenError> {
     Store::open_anew(dir, &with_upgrades(Options { set_damage_aside: true, ..Options::default() }))
 }

@@ -1,6 +1,8 @@
-//! The link index beside a harvest: its observers work as long as the harvest does, and at its end bring everything to rest.
+//! The link index beside a harvest: its observers work as long as the harvest does, and at its end
+//! bring everything to rest.
 //!
-//! Where they fall behind, the harvest is held back until they have caught up, so that the index stays current within seconds.
+//! Where they fall behind, the harvest is held back until they have caught up, so that the index
+//! stays current within seconds.
 
 use std::time::Duration;
 

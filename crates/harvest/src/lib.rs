@@ -1,5 +1,6 @@
-//! A harvest put together: the ports of the frontier over the network and the archive ([`wire`]), a data directory that is opened
-//! ([`data_dir`], [`session`]), and a run from its start to its end with its figures ([`run`], [`figures`]).
+//! A harvest put together: the ports of the frontier over the network and the archive ([`wire`]), a
+//! data directory that is opened ([`data_dir`], [`session`]), and a run from its start to its end
+//! with its figures ([`run`], [`figures`]).
 
 #![allow(
     missing_debug_implementations,

@@ -1,8 +1,9 @@
 //! From declared things to a running harvest and its end.
 //!
-//! The order matters: the store is opened (and with it the directory locked) and held against the archive, reservations of a process
-//! that is gone are taken back, things are declared, what it left in the archive is put right, things are started, and only then is
-//! anything fetched. The end is the same way back: what is in flight comes home, files are completed, figures are told.
+//! The order matters: the store is opened (and with it the directory locked) and held against the
+//! archive, reservations of a process that is gone are taken back, things are declared, what it
+//! left in the archive is put right, things are started, and only then is anything fetched. The end
+//! is the same way back: what is in flight comes home, files are completed, figures are told.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -177,7 +178,8 @@ impl Harvest {
         self.runtime.block_on(work)
     }
 
-    /// Harvests until its end, or until a signal or the holder of `stop` asks it to. The witness hears of every harvest.
+    /// Harvests until its end, or until a signal or the holder of `stop` asks it to. The witness
+    /// hears of every harvest.
     pub fn run<W: Witness>(
         &self,
         until: &Until,
@@ -242,7 +244,8 @@ fn identity(settings: &Settings, wanted: &Wanted) -> Result<Identity> {
     Ok(identity)
 }
 
-/// Passes on a signal, or that the time is up; ends itself only at a second signal, with which the harvest is dropped as it is.
+/// Passes on a signal, or that the time is up; ends itself only at a second signal, with which the
+/// harvest is dropped as it is.
 async fn stop_when_asked(
     signals: &Signals,
     stop: watch::Sender<bool>,

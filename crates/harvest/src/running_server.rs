@@ -1,7 +1,9 @@
-//! `serve.json` in the data directory: where its server is, for commands that find the directory in use.
+//! `serve.json` in the data directory: where its server is, for commands that find the directory in
+//! use.
 //!
-//! Only its owner can read the file, who could read the whole archive too. It holds the key of this run, and no token that a person
-//! chose. A file that a crash left behind names a server that does not answer, and is overwritten by the next.
+//! Only its owner can read the file, who could read the whole archive too. It holds the key of this
+//! run, and no token that a person chose. A file that a crash left behind names a server that does
+//! not answer, and is overwritten by the next.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;

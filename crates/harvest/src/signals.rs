@@ -1,11 +1,12 @@
 //! Being asked to stop: Ctrl-C, what a service manager sends, and a terminal that is closed.
 //!
-//! Who opens a data directory listens from the first moment on, so that a signal while it is opened, recovered or checked ends cleanly too: between
-//! two steps, with nothing fetched and nothing left behind. During a harvest the first signal lets what is under way come home. The second ends at once,
-//! as a power cut would, which loses nothing either.
+//! Who opens a data directory listens from the first moment on, so that a signal while it is
+//! opened, recovered or checked ends cleanly too: between two steps, with nothing fetched and
+//! nothing left behind. During a harvest the first signal lets what is under way come home. The
+//! second ends at once, as a power cut would, which loses nothing either.
 //!
-//! Hanging up is asking to stop as well, and reads nothing anew: `skurd config apply` changes what is declared while a server runs. Where it was
-//! ignored when we began (`nohup`), it stays so.
+//! Hanging up is asking to stop as well, and reads nothing anew: `skurd config apply` changes what
+//! is declared while a server runs. Where it was ignored when we began (`nohup`), it stays so.
 
 use std::fmt;
 use std::io;
@@ -105,7 +106,8 @@ fn at_once() {
     std::process::exit(1);
 }
 
-/// Whether whoever began this process wants it to outlive its terminal: the first bit of the mask in `/proc/self/status`.
+/// Whether whoever began this process wants it to outlive its terminal: the first bit of the mask
+/// in `/proc/self/status`.
 fn hangup_is_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

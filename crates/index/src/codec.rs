@@ -1,4 +1,5 @@
-//! Compact bytes for rows that hold many small things: numbers in seven bits a byte, texts with their length before them.
+//! Compact bytes for rows that hold many small things: numbers in seven bits a byte, texts with
+//! their length before them.
 //!
 //! Reading checks everything and answers [`store::Error::Corrupt`]: these bytes come from a disk.
 

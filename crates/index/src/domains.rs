@@ -1,7 +1,7 @@
 //! Domain observer (X8): pagecount and the rank of domains.
 //!
-//! Differences may come in any order, a URI's end before its beginning where two processes sent them. So a count may be below zero
-//! for a while; it is kept, and not shown.
+//! Differences may come in any order, a URI's end before its beginning where two processes sent
+//! them. So a count may be below zero for a while; it is kept, and not shown.
 
 use std::collections::BTreeMap;
 

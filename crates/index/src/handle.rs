@@ -1,4 +1,5 @@
-//! A handle on one index of a store (X13). Every index has a name, and a number that stands in its keys.
+//! A handle on one index of a store (X13). Every index has a name, and a number that stands in its
+//! keys.
 
 use std::sync::Arc;
 

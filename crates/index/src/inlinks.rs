@@ -1,11 +1,14 @@
 //! InlinksObserver (X5, X6): keeps inlink cells, counts and ranks.
 //!
-//! A batch is all updates of a shard that wait, up to a bound, sorted by target and source. Of several updates of one link the last
-//! one counts. What it changes is worked out from whether the cell is there. Nobody looks for it where it cannot be: where nobody linked to
-//! the target so far, and where the source never said anything before. However many updates a target has, its count is written once and its ranks move once.
+//! A batch is all updates of a shard that wait, up to a bound, sorted by target and source. Of
+//! several updates of one link the last one counts. What it changes is worked out from whether the
+//! cell is there. Nobody looks for it where it cannot be: where nobody linked to the target so far,
+//! and where the source never said anything before. However many updates a target has, its count is
+//! written once and its ranks move once.
 //!
-//! An inlink cell holds when the link was first seen and its anchor text. When it was last seen is when its page was: that
-//! stands with the page, so that an unchanged page needs no look at its links (X15).
+//! An inlink cell holds when the link was first seen and its anchor text. When it was last seen is
+//! when its page was: that stands with the page, so that an unchanged page needs no look at its
+//! links (X15).
 
 use std::collections::HashMap;
 

@@ -1,14 +1,16 @@
 //! The link index: what pages say about each other, kept up to date by small transactions (spec 4).
 //!
-//! The life of a page: [`Index::load`] compares it with what was loaded before and, if it differs, puts it down as `page:new`
-//! and leaves a note, all inside the caller's transaction. The page observer finds the note, works out which links came and
-//! went, and sends each target an update. The inlinks observer takes many updates at once, keeps the inlink cells, counts
-//! and ranks, and tells the domains which URIs appeared or disappeared. The domain observer adds that up. Each of
-//! these steps is a transaction that consumes its notes in the commit that applies them, so a crash anywhere loses
-//! nothing and counts nothing twice (X11). When no note waits the index is at rest, and equal to what
-//! [`verify`](Index::verify) recomputes from the pages alone.
+//! The life of a page: [`Index::load`] compares it with what was loaded before and, if it differs,
+//! puts it down as `page:new` and leaves a note, all inside the caller's transaction. The page
+//! observer finds the note, works out which links came and went, and sends each target an update.
+//! The inlinks observer takes many updates at once, keeps the inlink cells, counts and ranks, and
+//! tells the domains which URIs appeared or disappeared. The domain observer adds that up. Each of
+//! these steps is a transaction that consumes its notes in the commit that applies them, so a crash
+//! anywhere loses nothing and counts nothing twice (X11). When no note waits the index is at rest,
+//! and equal to what [`verify`](Index::verify) recomputes from the pages alone.
 //!
-//! Queries read the same rows at any time ([`query`]); the [dump](dump) prints them in the seed's form.
+//! Queries read the same rows at any time ([`query`]); the [dump](dump) prints them in the seed's
+//! form.
 
 mod codec;
 mod domains;

@@ -1,10 +1,12 @@
 //! PageLoader (X2, X4): what a page is now, inside the transaction of whoever knows.
 //!
-//! A page waits as `page:new` beside `page:cur`, in the slot that is not current. A load that equals what is waiting, or what is
-//! current while nothing waits, changes nothing but when the page was last seen. One that equals `page:cur` while something
-//! else waits takes that back. The note only names the page: the observer looks at its head, so notes may be late or double.
+//! A page waits as `page:new` beside `page:cur`, in the slot that is not current. A load that
+//! equals what is waiting, or what is current while nothing waits, changes nothing but when the
+//! page was last seen. One that equals `page:cur` while something else waits takes that back. The
+//! note only names the page: the observer looks at its head, so notes may be late or double.
 //!
-//! The last load wins, whatever its time. Two loads of a page conflict in its head, so one sees the other.
+//! The last load wins, whatever its time. Two loads of a page conflict in its head, so one sees the
+//! other.
 
 use policy::time::Time;
 use store::{Result, Tx};
@@ -49,7 +51,8 @@ impl Index {
         Ok(self.load_many(tx, &[Load { uri, page, at }]).await?.pop().unwrap_or(Loaded::Unchanged))
     }
 
-    /// Loads pages, and says of each whether it changed. A page may be among them twice; the last counts.
+    /// Loads pages, and says of each whether it changed. A page may be among them twice; the last
+    /// counts.
     pub async fn load_many(&self, tx: &Tx, loads: &[Load<'_>]) -> Result<Vec<Loaded>> {
         let number = self.number();
         let heads = HEADS.multi_get(tx, loads.iter().map(|load| (number, load.uri.as_str()))).await?;

@@ -1,8 +1,9 @@
 //! A page as the index sees it: the set of its links (X7).
 //!
-//! One link a target, sorted, the first anchor text counts. It is kept as the bytes the store holds: each target
-//! without what it shares with the one before, and its anchor text. The digest is over these bytes, so two
-//! pages with the same links and texts are equal whatever the order they were found in.
+//! One link a target, sorted, the first anchor text counts. It is kept as the bytes the store
+//! holds: each target without what it shares with the one before, and its anchor text. The digest
+//! is over these bytes, so two pages with the same links and texts are equal whatever the order
+//! they were found in.
 
 use sha1::{Digest as _, Sha1};
 use store::Result;
@@ -10,7 +11,8 @@ use store::Result;
 use crate::codec::{Reader, put_number, put_text};
 use crate::uri::{Skip, Uri};
 
-/// Links beyond these are dropped and counted. The bytes are those of targets and texts written out, however well they pack.
+/// Links beyond these are dropped and counted. The bytes are those of targets and texts written
+/// out, however well they pack.
 pub const PAGE_LINKS_MAX: usize = 20_000;
 pub const PAGE_BYTES_MAX: usize = 1 << 20;
 /// What a link takes beside its texts.

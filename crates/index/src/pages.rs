@@ -1,7 +1,8 @@
 //! PageObserver (X3, X4): from what a page was and is to what its targets must be told.
 //!
-//! A batch is many pages. Their updates are bundled by the shard of the target: one note a shard, whatever the number of links,
-//! so that a page everybody links to is no row everybody writes (X10). An entry of such a note is
+//! A batch is many pages. Their updates are bundled by the shard of the target: one note a shard,
+//! whatever the number of links, so that a page everybody links to is no row everybody writes
+//! (X10). An entry of such a note is
 //!
 //! | first byte | then | says |
 //! |---|---|---|
@@ -83,8 +84,8 @@ impl Index {
         Ok(turns)
     }
 
-    /// `page:cur` := `page:new`. A page that is gone leaves the number of its last note behind: should it come back, its
-    /// next note has to come after that one.
+    /// `page:cur` := `page:new`. A page that is gone leaves the number of its last note behind:
+    /// should it come back, its next note has to come after that one.
     fn settle(&self, tx: &Tx, turn: &Turn<'_>, sent: u64) -> Result<()> {
         let key = (self.number(), turn.uri);
         if turn.head.cur.is_some() {

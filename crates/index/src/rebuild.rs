@@ -1,8 +1,10 @@
-//! The index as a batch job would make it: every derived row computed anew from `page:cur`, into rows of another number.
+//! The index as a batch job would make it: every derived row computed anew from `page:cur`, into
+//! rows of another number.
 //!
-//! Three passes, none of which holds more than a bounded part: the links of every page become inlink rows, which the store
-//! sorts; those are read back in order and counted; domains are added up. It shares the tables with the observers and nothing
-//! else, so that it can tell whether they are right.
+//! Three passes, none of which holds more than a bounded part: the links of every page become
+//! inlink rows, which the store sorts; those are read back in order and counted; domains are added
+//! up. It shares the tables with the observers and nothing else, so that it can tell whether they
+//! are right.
 
 use std::collections::HashMap;
 

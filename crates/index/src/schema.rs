@@ -1,7 +1,7 @@
 //! Every table of the index, and what their rows hold.
 //!
-//! The seed's cells are what queries and the dump show; these are the rows they are kept in. Every key begins with the
-//! number of its index (X13).
+//! The seed's cells are what queries and the dump show; these are the rows they are kept in. Every
+//! key begins with the number of its index (X13).
 //!
 //! | table | key | value | written by |
 //! |---|---|---|---|
@@ -17,8 +17,9 @@
 //! | `TOTALS` | queue, shard | what the shard has counted | both |
 //! | `NOTES`, `FLOORS`, `GUARDS` | see [`crate::observe`] | notifications | whoever notifies |
 //!
-//! A rank entry holds incount and *loaded* apart: order by incount, order by score (X6) and "never captured" (X15) are
-//! merged from the same two ranges, so a change moves one entry a scope and not three.
+//! A rank entry holds incount and *loaded* apart: order by incount, order by score (X6) and "never
+//! captured" (X15) are merged from the same two ranges, so a change moves one entry a scope and not
+//! three.
 
 use policy::time::Time;
 use serde::{Deserialize, Serialize};

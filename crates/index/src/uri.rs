@@ -10,8 +10,9 @@
 //! | `http://a.com:8443/` | `com.a:8443h` |
 //! | `http://127.0.0.1/x` | `127.0.0.1/x` |
 //!
-//! The URL can be read back. The letter after a port stands only where the scheme is not the one that the port suggests.
-//! A reversed name begins with a top-level domain and that is never a number, so addresses are told apart.
+//! The URL can be read back. The letter after a port stands only where the scheme is not the one
+//! that the port suggests. A reversed name begins with a top-level domain and that is never a
+//! number, so addresses are told apart.
 
 use std::fmt;
 

@@ -1,7 +1,8 @@
 //! Whether an index is what a batch job would make of its pages, and making it so.
 //!
-//! The index is rebuilt from a snapshot into rows of its own, both are compared row by row, and what was rebuilt is
-//! removed again. One at a time for an index: two would clear away each other's rows.
+//! The index is rebuilt from a snapshot into rows of its own, both are compared row by row, and
+//! what was rebuilt is removed again. One at a time for an index: two would clear away each other's
+//! rows.
 
 use store::table::KeyRange;
 use store::{Bytes, Result, Tx};

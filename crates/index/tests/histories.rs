@@ -1,5 +1,6 @@
-//! X5, X10, X11: random histories of loads and deletions, from two processes, with conflicts, lost answers, outages and crashes, and observers in
-//! between in every order. At rest the index is what a batch job would make of the last pages.
+//! X5, X10, X11: random histories of loads and deletions, from two processes, with conflicts, lost
+//! answers, outages and crashes, and observers in between in every order. At rest the index is what
+//! a batch job would make of the last pages.
 //!
 //! `SKURD_SIM_SEED=n` replays one history.
 

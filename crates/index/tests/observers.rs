@@ -1,4 +1,5 @@
-//! The observers at work on a real store: many workers, stops in the middle, hot rows; and the dump of what is too large to sort at once.
+//! The observers at work on a real store: many workers, stops in the middle, hot rows; and the dump
+//! of what is too large to sort at once.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
@@ -123,7 +124,8 @@ async fn x10_updates_of_a_hot_row_are_combined() {
 async fn x14_a_large_domain_is_dumped_in_the_order_of_bytes() {
     let index = Index::open(&Store::in_memory(0), "large").await.unwrap();
     let mut model = Model::default();
-    // Page n has n links, so that every count from one to three digits occurs, in one domain of many URIs.
+    // Page n has n links, so that every count from one to three digits occurs, in one domain of many
+    // URIs.
     for n in 0..120u32 {
         let links = (0..n * 12).map(|m| (uri(&format!("http://www.large.com/{m}?a\\b")), String::new()));
         load_all(&index, &mut model, &[(uri(&format!("http://large.com/{n}")), links.collect())]).await;
@@ -174,7 +176,8 @@ fn kind(difference: &Difference) -> &'static str {
     }
 }
 
-/// The heaviest batches there can be, each link a target of its own: observers keep within the limits of a transaction (A12).
+/// The heaviest batches there can be, each link a target of its own: observers keep within the
+/// limits of a transaction (A12).
 #[tokio::test]
 async fn a12_pages_full_of_the_longest_links_are_worked_in() {
     let index = Index::open(&Store::in_memory(1), "long").await.unwrap();

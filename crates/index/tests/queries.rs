@@ -111,7 +111,8 @@ async fn x12_a_cursor_stands_still_while_things_change() {
     let index = web().await;
     let before = all(1000, async |after, limit| index.top(By::Score, after, limit).await).await;
     let first = index.top(By::Score, None, 10).await.unwrap();
-    // The page the cursor points at goes away, another appears at the head, and one far below keeps its place.
+    // The page the cursor points at goes away, another appears at the head, and one far below keeps its
+    // place.
     let last = first.items[9].uri.clone();
     load(&index, &last.to_url(), None, 999).await;
     load(&index, "http://new.org/", Some(&Page::new([(first.items[0].uri.clone(), String::new())])), 999)

@@ -1,9 +1,10 @@
 //! Addresses a harvester has no business with (A6).
 //!
 //! A page may link to `http://127.0.0.1/`, redirect to a metadata service, or have its name resolve to a printer by the second
-//! look-up. Names and URLs prove nothing, so the [`Guard`] judges the address itself, right before each connection is made.
-//! What is not public is refused, unless a configured network contains it. An IPv6 address that carries an IPv4 address (mapped,
-//! compatible, translated, NAT64, 6to4) is judged by what it carries: some gateway may well take it there.
+//! look-up. Names and URLs prove nothing, so the [`Guard`] judges the address itself, right before
+//! each connection is made. What is not public is refused, unless a configured network contains it.
+//! An IPv6 address that carries an IPv4 address (mapped, compatible, translated, NAT64, 6to4) is
+//! judged by what it carries: some gateway may well take it there.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

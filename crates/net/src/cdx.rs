@@ -1,9 +1,11 @@
-//! CDXJ: the index of an archive, one line for each capture, byte for byte as cdxj-indexer writes it (A9).
+//! CDXJ: the index of an archive, one line for each capture, byte for byte as cdxj-indexer writes
+//! it (A9).
 //!
 //! `com,example)/ 20240229123456 {"url": "http://example.com/", "mime": "text/html", "status": "200", "digest": "sha1:…", "length":
-//! "1234", "offset": "5678", "filename": "a.warc.gz"}`. A line is made when the capture is appended ([`line_of`]), or from the file
-//! at any later time ([`index`]); both give the same bytes. The escapes are those of Python's `json.dumps`, and there is nothing in a
-//! line but strings, so no JSON crate is asked.
+//! "1234", "offset": "5678", "filename": "a.warc.gz"}`. A line is made when the capture is appended
+//! ([`line_of`]), or from the file at any later time ([`index`]); both give the same bytes. The
+//! escapes are those of Python's `json.dumps`, and there is nothing in a line but strings, so no
+//! JSON crate is asked.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -16,7 +18,8 @@ use crate::warc::digest::Digest;
 use crate::warc::split::HttpSplit;
 use crate::warc::{Entry, Extent, Kind, ReadError, Reader, RecordHead, WARC_FIELDS, date};
 
-/// The line (with its line end) of a capture that was appended to `file`, its group beginning at `group_offset`.
+/// The line (with its line end) of a capture that was appended to `file`, its group beginning at
+/// `group_offset`.
 pub fn line_of(entry: &Entry, file: &str, group_offset: u64) -> String {
     // The block of such a revisit is empty: whoever indexes the file finds no status.
     let status = entry.status.filter(|status| !(entry.kind == Kind::Revisit && *status == 304));
@@ -32,7 +35,8 @@ pub fn line_of(entry: &Entry, file: &str, group_offset: u64) -> String {
     row.line(entry.length, group_offset + entry.offset, file)
 }
 
-/// Hands out the line of every capture in an archive file, in its order. `broken` learns of records that cannot be indexed.
+/// Hands out the line of every capture in an archive file, in its order. `broken` learns of records
+/// that cannot be indexed.
 pub fn index<R: Read>(
     archive: R,
     file: &str,

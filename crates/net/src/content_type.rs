@@ -9,8 +9,8 @@ pub struct ContentType {
 }
 
 impl ContentType {
-    /// Reads all that were given: the last that makes sense counts, with the charset of an earlier one of the same type if it has none
-    /// itself (Fetch, "extract a MIME type").
+    /// Reads all that were given: the last that makes sense counts, with the charset of an earlier
+    /// one of the same type if it has none itself (Fetch, "extract a MIME type").
     pub fn read<'h>(values: impl Iterator<Item = &'h [u8]>) -> ContentType {
         let mut found = ContentType::default();
         for value in values.map(String::from_utf8_lossy) {

@@ -1,14 +1,18 @@
 //! The cookies of one request and its answer (A7, RFC 6265 with the public suffix list).
 //!
-//! A jar is made of the rows that the request's host reads (see [`policy::cookies`]), asked for a `Cookie` header, fed the `Set-Cookie`
-//! headers of the answer, and at the end gives the updates that are to be committed with it.
+//! A jar is made of the rows that the request's host reads (see [`policy::cookies`]), asked for a
+//! `Cookie` header, fed the `Set-Cookie` headers of the answer, and at the end gives the updates
+//! that are to be committed with it.
 //!
-//! Given cookies (a login) hold for the site with and without `www.`. A site may renew one: while a cookie of that name that it set
-//! itself would be sent, the given one stays at home. It cannot take one away: when the renewal expires or is deleted, as by a
-//! harvested logout page, the given one is sent again. When the operator gives another value, what the site set under that name goes.
+//! Given cookies (a login) hold for the site with and without `www.`. A site may renew one: while a
+//! cookie of that name that it set itself would be sent, the given one stays at home. It cannot
+//! take one away: when the renewal expires or is deleted, as by a harvested logout page, the given
+//! one is sent again. When the operator gives another value, what the site set under that name
+//! goes.
 //!
-//! Own parser, since the crate `cookie` reads dates by a list of formats instead of by the algorithm of RFC 6265, and keeps no jar.
-//! `SameSite` and name prefixes are for browsers that hold other people's pages, and are not looked at.
+//! Own parser, since the crate `cookie` reads dates by a list of formats instead of by the
+//! algorithm of RFC 6265, and keeps no jar. `SameSite` and name prefixes are for browsers that hold
+//! other people's pages, and are not looked at.
 
 pub mod date;
 mod set_cookie;
@@ -24,7 +28,8 @@ use policy::url::{CrawlUrl, site_of};
 pub use set_cookie::COOKIE_BYTES_MAX;
 use set_cookie::SetCookie;
 
-/// Longest `Cookie` header that is sent; what does not fit is left out. Servers refuse requests with more.
+/// Longest `Cookie` header that is sent; what does not fit is left out. Servers refuse requests
+/// with more.
 pub const HEADER_BYTES_MAX: usize = 16 << 10;
 
 pub struct Jar {
@@ -68,7 +73,8 @@ impl Jar {
     /// The value of the `Cookie` header for a request, if there is anything to send.
     pub fn header_for(&self, url: &CrawlUrl, now: Time) -> Option<String> {
         let mut sent: Vec<&Cookie> = Vec::new();
-        // Of two that are the same, the one in the row it belongs to: rows once held all cookies that a host had set.
+        // Of two that are the same, the one in the row it belongs to: rows once held all cookies that a
+        // host had set.
         for (_, row) in self.rows.iter().rev() {
             let fresh = row.cookies.iter().filter(|cookie| cookie.is_for(url, now));
             let fresh: Vec<&Cookie> = fresh.filter(|new| !sent.iter().any(|old| old.is_same(new))).collect();

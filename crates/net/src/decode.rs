@@ -1,13 +1,16 @@
-//! Taking the content codings off a body, for reading it (A4, A5): gzip, deflate, br, zstd, and several in a row.
+//! Taking the content codings off a body, for reading it (A4, A5): gzip, deflate, br, zstd, and
+//! several in a row.
 //!
-//! A [`Decoded`] body is read like any other and always ends cleanly: at its end, at the bound, or where the rest makes no sense, with
-//! everything before that delivered. Why it ended early, or what else was odd, is in [`Decoded::problem`].
+//! A [`Decoded`] body is read like any other and always ends cleanly: at its end, at the bound, or
+//! where the rest makes no sense, with everything before that delivered. Why it ended early, or
+//! what else was odd, is in [`Decoded::problem`].
 //!
-//! Servers mislabel. What says gzip or zstd and does not begin like it is taken as it is, `deflate` may be with or without the zlib
-//! wrapping, and a coding nobody knows is taken for none: the reader of the page will see whether that makes sense.
+//! Servers mislabel. What says gzip or zstd and does not begin like it is taken as it is, `deflate`
+//! may be with or without the zlib wrapping, and a coding nobody knows is taken for none: the
+//! reader of the page will see whether that makes sense.
 //!
-//! Memory is bounded by the decoders' windows (zstd's is limited to what the web may use), time by the bound on the bytes that any
-//! single coding may unpack to.
+//! Memory is bounded by the decoders' windows (zstd's is limited to what the web may use), time by
+//! the bound on the bytes that any single coding may unpack to.
 
 use std::fmt;
 use std::io::{self, Cursor, ErrorKind, Read};
@@ -58,7 +61,8 @@ pub struct Decoded<'a> {
 
 type Source<'a> = Box<dyn Read + 'a>;
 
-/// Takes off the codings that the values of `Content-Encoding` name, the last applied first; at most `max_bytes` come out.
+/// Takes off the codings that the values of `Content-Encoding` name, the last applied first; at
+/// most `max_bytes` come out.
 pub fn decoded<'a, 'h>(
     content_encoding: impl Iterator<Item = &'h [u8]>,
     body: impl Read + 'a,
@@ -247,7 +251,8 @@ impl Read for Bounded<'_> {
     }
 }
 
-/// Tells a cut stream from a corrupt one, which the decoder does not: it is cut where it failed for want of input.
+/// Tells a cut stream from a corrupt one, which the decoder does not: it is cut where it failed for
+/// want of input.
 struct Brotli<'a> {
     inner: brotli_decompressor::Decompressor<Ended<'a>>,
 }

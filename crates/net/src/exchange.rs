@@ -1,7 +1,8 @@
 //! One exchange with a server, as it went over the wire.
 //!
-//! A request goes out, an answer comes in, and every byte of both is recorded: small ones in memory, large ones in a file without a
-//! name that vanishes with its last holder. The archive stores these bytes as they are; only reading for links takes off the codings.
+//! A request goes out, an answer comes in, and every byte of both is recorded: small ones in
+//! memory, large ones in a file without a name that vanishes with its last holder. The archive
+//! stores these bytes as they are; only reading for links takes off the codings.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Write};
@@ -41,7 +42,8 @@ pub struct Head {
     pub status: u16,
     /// Names as sent, values as sent (bytes that are no text included), in their order.
     pub headers: Vec<(String, Vec<u8>)>,
-    /// Bytes of status line and headers with the empty line: where the body begins in the recording.
+    /// Bytes of status line and headers with the empty line: where the body begins in the
+    /// recording.
     pub bytes: usize,
 }
 

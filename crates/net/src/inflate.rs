@@ -1,7 +1,8 @@
 //! Deflated data in its three wrappings: gzip (one member or several), zlib, and none.
 //!
-//! The readers of flate2 give back an error instead of what they unpacked in the same call before the data went wrong, which may be a
-//! whole page. Here everything that could be unpacked is delivered first, and then the error, in whatever pieces it is read.
+//! The readers of flate2 give back an error instead of what they unpacked in the same call before
+//! the data went wrong, which may be a whole page. Here everything that could be unpacked is
+//! delivered first, and then the error, in whatever pieces it is read.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 

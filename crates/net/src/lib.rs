@@ -1,7 +1,9 @@
-//! The wire and the paper: names to addresses, requests to answers, answers to links and to archived records.
+//! The wire and the paper: names to addresses, requests to answers, answers to links and to
+//! archived records.
 //!
-//! Everything here is about bytes somebody else made, so everything has a limit and nothing is trusted. It knows neither the
-//! store nor the frontier: an [`exchange::Exchange`] is what it gives, and what the archive takes.
+//! Everything here is about bytes somebody else made, so everything has a limit and nothing is
+//! trusted. It knows neither the store nor the frontier: an [`exchange::Exchange`] is what it
+//! gives, and what the archive takes.
 
 pub mod address;
 pub mod cdx;

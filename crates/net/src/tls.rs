@@ -1,10 +1,12 @@
 //! TLS with whatever certificate there is (A4).
 //!
-//! An archive wants the page of a site whose certificate ran out last night. So by default a certificate is judged like a browser
-//! would, but the verdict is only written down, with the exchange. Where it must be good, the same verdict ends the connection.
+//! An archive wants the page of a site whose certificate ran out last night. So by default a
+//! certificate is judged like a browser would, but the verdict is only written down, with the
+//! exchange. Where it must be good, the same verdict ends the connection.
 //!
-//! rustls on ring, with Mozilla's roots: TLS 1.2 and 1.3. Older versions are not spoken by it, and end in an error. The verdict
-//! belongs to one connection, so each has a verifier of its own, and sessions are not resumed: a resumed one shows no certificate.
+//! rustls on ring, with Mozilla's roots: TLS 1.2 and 1.3. Older versions are not spoken by it, and
+//! end in an error. The verdict belongs to one connection, so each has a verifier of its own, and
+//! sessions are not resumed: a resumed one shows no certificate.
 
 use std::fmt;
 use std::io;
@@ -129,7 +131,8 @@ struct Noting {
 }
 
 impl Noting {
-    /// The first complaint is about the certificate; one about the signature made with it says less.
+    /// The first complaint is about the certificate; one about the signature made with it says
+    /// less.
     fn note(&self, problem: &Error) {
         self.complaint.lock().get_or_insert_with(|| sentence(problem));
     }

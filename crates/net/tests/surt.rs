@@ -42,7 +42,8 @@ proptest! {
     }
 }
 
-/// The vectors of the Internet Archive's `surt`, where they are at hand: keys, and spellings that are one URL.
+/// The vectors of the Internet Archive's `surt`, where they are at hand: keys, and spellings that
+/// are one URL.
 #[test]
 fn a9_agrees_with_the_vectors_of_the_internet_archive() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/url-urlcanon/surt.json");

@@ -1,4 +1,5 @@
-//! What became of promises (F31), in the words of reports: the same for what happened and for what is foretold.
+//! What became of promises (F31), in the words of reports: the same for what happened and for what
+//! is foretold.
 
 use frontier::Contract;
 use serde::{Deserialize, Serialize};
@@ -26,10 +27,12 @@ impl ContractBy {
     }
 }
 
-/// What became of promises: of the due times that frequencies set. Percentiles are upper bounds, exact to a power of two.
+/// What became of promises: of the due times that frequencies set. Percentiles are upper bounds,
+/// exact to a power of two.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ContractItem {
-    /// What the row stands for: `profile`, `domain` or `hour`, which is then the field with its name.
+    /// What the row stands for: `profile`, `domain` or `hour`, which is then the field with its
+    /// name.
     pub kind: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,

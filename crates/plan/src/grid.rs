@@ -4,7 +4,8 @@ use policy::time::{Span, Time};
 
 use policy::unit::print_duration;
 
-/// Columns that are kept: the picture shows all of them, the text as many together as the terminal is narrow.
+/// Columns that are kept: the picture shows all of them, the text as many together as the terminal
+/// is narrow.
 const COLUMNS_MAX: u64 = 120;
 
 /// Steps a person can count, from small to large.
@@ -67,7 +68,8 @@ impl Grid {
         index(self.step.0 / finer.step.0.max(1)).max(1)
     }
 
-    /// Where labels stand, at least `apart` columns from each other: the column and the time since the start.
+    /// Where labels stand, at least `apart` columns from each other: the column and the time since
+    /// the start.
     pub fn ticks(&self, apart: usize) -> Vec<(usize, String)> {
         let apart = Span(self.step.0.saturating_mul(u64::try_from(apart).unwrap_or(u64::MAX)));
         let every = STEPS.into_iter().find(|step| *step >= apart && step.0.is_multiple_of(self.step.0));

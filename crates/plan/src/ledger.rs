@@ -1,4 +1,5 @@
-//! Takes every harvest in and keeps figures of it: marks per URL, counters per host and profile, the first link decisions.
+//! Takes every harvest in and keeps figures of it: marks per URL, counters per host and profile,
+//! the first link decisions.
 
 use std::collections::{BTreeMap, HashMap};
 

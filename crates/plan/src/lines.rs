@@ -1,4 +1,5 @@
-//! The same as JSON lines: one object per event, in the order in which things happened, then the summaries.
+//! The same as JSON lines: one object per event, in the order in which things happened, then the
+//! summaries.
 
 use std::io::{self, Write};
 

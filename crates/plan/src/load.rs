@@ -71,7 +71,8 @@ impl HostLoad {
     }
 }
 
-/// When a URL came late: from its due time to the end of its harvest, as the statistics of F31 have it.
+/// When a URL came late: from its due time to the end of its harvest, as the statistics of F31 have
+/// it.
 pub fn lateness(due: Time, ended: Time) -> Span {
     ended.since(due)
 }

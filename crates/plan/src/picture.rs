@@ -1,4 +1,5 @@
-//! The timeline as a picture: SVG that stands on its own, with as much in it as a person can look at.
+//! The timeline as a picture: SVG that stands on its own, with as much in it as a person can look
+//! at.
 
 use std::fmt::{self, Write};
 

@@ -25,7 +25,8 @@ pub struct Look {
     pub colours: bool,
 }
 
-/// The URLs to show when there is room for so many: the seeds, those in trouble, and the first of the rest, in their usual order.
+/// The URLs to show when there is room for so many: the seeds, those in trouble, and the first of
+/// the rest, in their usual order.
 pub fn choose(urls: &[UrlFact], room: usize) -> Vec<&UrlFact> {
     if urls.len() <= room {
         return urls.iter().collect();

@@ -1,12 +1,15 @@
 //! A clock that was ahead and went back (F40): what becomes of what was written by it.
 //!
-//! Stored times are of two kinds. What *has been* (a fetch, a link) cannot lie ahead of the present. What *is to come* (a due time, the end of
-//! a delay) lies no further ahead than its kind allows: a frequency, a delay, a backoff. Where one does, it was written while the clock was
-//! ahead, and it is moved back by as much as the clock was: so a host is left in peace for as long as it would have been, and a URL
-//! comes when it would have come. Where the clock was ahead by less than what is allowed, nobody can tell the two apart: then it is moved all the
-//! same, since what comes a little early is better than what stands still.
+//! Stored times are of two kinds. What *has been* (a fetch, a link) cannot lie ahead of the
+//! present. What *is to come* (a due time, the end of a delay) lies no further ahead than its kind
+//! allows: a frequency, a delay, a backoff. Where one does, it was written while the clock was
+//! ahead, and it is moved back by as much as the clock was: so a host is left in peace for as long
+//! as it would have been, and a URL comes when it would have come. Where the clock was ahead by
+//! less than what is allowed, nobody can tell the two apart: then it is moved all the same, since
+//! what comes a little early is better than what stands still.
 //!
-//! A person may have put a URL further ahead than its schedule ever does. When a clock goes back, that is taken for the clock's doing.
+//! A person may have put a URL further ahead than its schedule ever does. When a clock goes back,
+//! that is taken for the clock's doing.
 
 use crate::contract::Owed;
 use crate::model::{BlacklistEntry, LastFetch, Record};

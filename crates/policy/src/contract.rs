@@ -1,24 +1,34 @@
-//! The frequency contract (F31): what a profile's frequency promises of a URL, and what became of it.
+//! The frequency contract (F31): what a profile's frequency promises of a URL, and what became of
+//! it.
 //!
-//! The life of a promise: whenever the schedule of a URL is worked out (F21), the due time that comes out is a **promise** of the profiles
-//! whose frequency is in force ([`Terms`]). The first *answered* harvest at or after it, whatever its status, **keeps** it, on time or late; how late is
-//! counted from the promise, whatever retries there were. One `every` after it the next one falls due, and then it is **missed**: a URL that nobody
-//! answers for misses one after the other. The first answer to a newly found URL keeps no promise, since none was made: how long it waited is counted
-//! by itself.
+//! The life of a promise: whenever the schedule of a URL is worked out (F21), the due time that
+//! comes out is a **promise** of the profiles whose frequency is in force ([`Terms`]). The first
+//! *answered* harvest at or after it, whatever its status, **keeps** it, on time or late; how late
+//! is counted from the promise, whatever retries there were. One `every` after it the next one
+//! falls due, and then it is **missed**: a URL that nobody answers for misses one after the other.
+//! The first answer to a newly found URL keeps no promise, since none was made: how long it waited
+//! is counted by itself.
 //!
-//! A record carries what is [`Owed`] and the [`Terms`] under which; with every try it is settled how far that has come, so that nothing depends on an
-//! answer ever coming. Decided where the specification leaves it open:
+//! A record carries what is [`Owed`] and the [`Terms`] under which; with every try it is settled
+//! how far that has come, so that nothing depends on an answer ever coming. Decided where the
+//! specification leaves it open:
 //!
-//! - Of several profiles, those with the shortest `every` set the due time, so the promise is theirs; each of them makes it.
-//! - A promise is counted in the hour in which it falls due, a first harvest in the hour of its answer.
-//! - A harvest before the promise (a start, a person) neither keeps nor breaks it: the schedule goes on from that harvest, and what it now promises takes
-//!   the old one's place.
-//! - A promise stands only while an active profile makes it. Where evaluation finds the seed, the collection or all profiles inactive, or the frequency
-//!   slower than it was, what was not settled yet is withdrawn and counts as nothing; the next working out of the schedule makes a new one. A URL that
-//!   leaves the queue (done, removed, denied by robots, blacklisted by a person) takes its promise along.
-//! - Blacklisting for errors is giving up: a promise that has fallen due by then is missed. From then on none is made, until it comes back.
+//! - Of several profiles, those with the shortest `every` set the due time, so the promise is
+//!   theirs; each of them makes it.
+//! - A promise is counted in the hour in which it falls due, a first harvest in the hour of its
+//!   answer.
+//! - A harvest before the promise (a start, a person) neither keeps nor breaks it: the schedule
+//!   goes on from that harvest, and what it now promises takes the old one's place.
+//! - A promise stands only while an active profile makes it. Where evaluation finds the seed, the
+//!   collection or all profiles inactive, or the frequency slower than it was, what was not settled
+//!   yet is withdrawn and counts as nothing; the next working out of the schedule makes a new one.
+//!   A URL that leaves the queue (done, removed, denied by robots, blacklisted by a person) takes
+//!   its promise along.
+//! - Blacklisting for errors is giving up: a promise that has fallen due by then is missed. From
+//!   then on none is made, until it comes back.
 //! - A pause withdraws nothing: the profile still makes its promises, and nobody keeps them.
-//! - A URL that waits for its first harvest while nobody wants it (everything inactive) begins to wait anew when that ends.
+//! - A URL that waits for its first harvest while nobody wants it (everything inactive) begins to
+//!   wait anew when that ends.
 
 use serde::{Deserialize, Serialize};
 
@@ -154,8 +164,9 @@ impl Missed {
         self.first.plus(Span(self.every.0.saturating_mul(number)))
     }
 
-    /// How many fell due in each stretch of `width`, by the beginning of the stretch. Where that would be more than `max` of them (a year that nobody
-    /// ran it), neighbouring ones are told together, in the first.
+    /// How many fell due in each stretch of `width`, by the beginning of the stretch. Where that
+    /// would be more than `max` of them (a year that nobody ran it), neighbouring ones are told
+    /// together, in the first.
     pub fn spread(&self, width: Span, max: u64) -> Vec<(Time, u64)> {
         if self.count == 0 {
             return Vec::new();
@@ -177,14 +188,16 @@ impl Missed {
     }
 }
 
-/// The beginning of the stretch of this width that a moment lies in; stretches are counted from the epoch.
+/// The beginning of the stretch of this width that a moment lies in; stretches are counted from the
+/// epoch.
 pub fn begin_of(at: Time, width: Span) -> Time {
     let width = i64::try_from(width.0.max(1)).unwrap_or(i64::MAX);
     Time(at.0.div_euclid(width).saturating_mul(width))
 }
 
 impl Subject<'_> {
-    /// The frequency in force for a URL of this seed, and whose it is; none where no active profile with cycles left asks for it.
+    /// The frequency in force for a URL of this seed, and whose it is; none where no active profile
+    /// with cycles left asks for it.
     pub fn terms(self, seed: &str, position: crate::model::Position, cycles: u32) -> Option<Terms> {
         let entry = self.catalog.seed(seed).filter(|entry| entry.seed.active)?;
         self.catalog.collection(self.collection).filter(|collection| collection.active)?;
@@ -202,7 +215,8 @@ impl Subject<'_> {
         self.terms(&record.seed, record.position, record.cycles)
     }
 
-    /// The record of a URL that was put back in the queue: F15 promises the time it was put back to, the other rules nothing.
+    /// The record of a URL that was put back in the queue: F15 promises the time it was put back
+    /// to, the other rules nothing.
     pub fn postponed(self, record: &Record, rule: Rule, until: Time) -> Record {
         let mut record = Record { due: until, ..record.clone() };
         record.terms = if rule == Rule::F15 { self.terms_of(&record) } else { None };
@@ -214,7 +228,8 @@ impl Subject<'_> {
     }
 }
 
-/// What is owed after an answer: the next time of the regular schedule, whatever retries come before it.
+/// What is owed after an answer: the next time of the regular schedule, whatever retries come
+/// before it.
 pub(crate) fn promised(record: &Record) -> Owed {
     match (&record.terms, record.last) {
         (Some(terms), Some(last)) => Owed::Promise(next_due(last, terms.every)),
@@ -230,7 +245,8 @@ pub fn begun(record: &Record) -> Owed {
     }
 }
 
-/// What is owed where a link changed seed, position or due time: the earlier of what was promised and what the schedule promises now.
+/// What is owed where a link changed seed, position or due time: the earlier of what was promised
+/// and what the schedule promises now.
 pub(crate) fn renewed(record: &Record) -> Owed {
     match (record.owed, promised(record)) {
         (Owed::Promise(old), Owed::Promise(new)) if record.errors == 0 => Owed::Promise(old.min(new)),

@@ -1,14 +1,18 @@
-//! The cookies of a collection (A7, RFC 6265): which row one is kept in, and how what many answers set comes together.
+//! The cookies of a collection (A7, RFC 6265): which row one is kept in, and how what many answers
+//! set comes together.
 //!
-//! A cookie without `Domain` is for its host alone and kept under that host; one with `Domain` is for every host of that domain and kept
-//! under the domain (a leading `www.` goes, as everywhere). A request reads the rows of its host and of the domains above it, up to the
-//! registrable one: nobody may set a cookie for more than that.
+//! A cookie without `Domain` is for its host alone and kept under that host; one with `Domain` is
+//! for every host of that domain and kept under the domain (a leading `www.` goes, as everywhere).
+//! A request reads the rows of its host and of the domains above it, up to the registrable one:
+//! nobody may set a cookie for more than that.
 //!
-//! Many requests are under way at once, also to several hosts of one domain, and each knows the rows as they were when it began. So an
-//! answer is not told as new rows but as [`Update`]s of single cookies, and those are applied to the rows as they are when its
-//! harvest commits: nobody overwrites what others set meanwhile.
+//! Many requests are under way at once, also to several hosts of one domain, and each knows the
+//! rows as they were when it began. So an answer is not told as new rows but as [`Update`]s of
+//! single cookies, and those are applied to the rows as they are when its harvest commits: nobody
+//! overwrites what others set meanwhile.
 //!
-//! A row is bounded by number and bytes, whatever servers set: what has expired goes first, then the oldest.
+//! A row is bounded by number and bytes, whatever servers set: what has expired goes first, then
+//! the oldest.
 
 use std::fmt;
 
@@ -170,8 +174,8 @@ impl Cookie {
             == (&other.name, &other.domain, other.host_only, &other.path)
     }
 
-    /// Nothing new but an expiry moved by less than a tenth of the time left: many sites do so with every page, and storing the row each
-    /// time is not worth it.
+    /// Nothing new but an expiry moved by less than a tenth of the time left: many sites do so with
+    /// every page, and storing the row each time is not worth it.
     fn is_hardly_renewed(&self, new: &Cookie, now: Time) -> bool {
         let same_end = match (self.expires, new.expires) {
             (Some(old), Some(new)) => old <= new && new.since(old).0 <= old.since(now).0 / 10,

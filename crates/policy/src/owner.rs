@@ -1,18 +1,20 @@
 //! Which seed a URL belongs to (page 2 of the specification, O1–O10).
 //!
-//! A link is judged in the scope of one seed, its **context** (O1–O5): the seed of the page it stood on, unless
-//! the URL is out of that one's scope and another seed matches it best. A URL that is already queued with
-//! another seed than its context is **contested** (O6–O8): the best match wins, and where neither is it, the
-//! better [`Claim`], then the key that sorts first. That is one total order of all seeds that ever claim a URL,
-//! so whoever is least in it ends up as owner whatever the order of the links (O9).
+//! A link is judged in the scope of one seed, its **context** (O1–O5): the seed of the page it
+//! stood on, unless the URL is out of that one's scope and another seed matches it best. A URL that
+//! is already queued with another seed than its context is **contested** (O6–O8): the best match
+//! wins, and where neither is it, the better [`Claim`], then the key that sorts first. That is one
+//! total order of all seeds that ever claim a URL, so whoever is least in it ends up as owner
+//! whatever the order of the links (O9).
 //!
-//! A claim is the page's that made it (O10). A page passes from one seed to another when a better claim to *it*
-//! comes along, and what it claimed before for its former seed must not outlive that: else the former seed keeps
-//! what it would never have got had the better claim come first. So a record remembers by whose claim it has its
-//! owner ([`Via`]). When that page names the URL again for another seed, its new claim replaces the old one without
-//! competing with it; when it no longer has a claim to make, nobody has one until another page makes its own. A URL
-//! that nobody claims is harvested once more, which takes back what it claimed itself, and goes. Claims that lost
-//! are not remembered: whoever lost makes its claim again when its page is next harvested.
+//! A claim is the page's that made it (O10). A page passes from one seed to another when a better
+//! claim to *it* comes along, and what it claimed before for its former seed must not outlive that:
+//! else the former seed keeps what it would never have got had the better claim come first. So a
+//! record remembers by whose claim it has its owner ([`Via`]). When that page names the URL again
+//! for another seed, its new claim replaces the old one without competing with it; when it no
+//! longer has a claim to make, nobody has one until another page makes its own. A URL that nobody
+//! claims is harvested once more, which takes back what it claimed itself, and goes. Claims that
+//! lost are not remembered: whoever lost makes its claim again when its page is next harvested.
 
 use serde::{Deserialize, Serialize};
 
@@ -49,8 +51,9 @@ pub enum Via {
         /// The seed the page belonged to.
         seed: u32,
     },
-    /// The page that claimed it belongs to another seed by now, in whose scope it is not. It is harvested once more, so that it takes back
-    /// what it claimed itself, and goes, unless another page claims it before.
+    /// The page that claimed it belongs to another seed by now, in whose scope it is not. It is
+    /// harvested once more, so that it takes back what it claimed itself, and goes, unless
+    /// another page claims it before.
     Nobody,
 }
 
@@ -69,8 +72,9 @@ impl Via {
     }
 }
 
-/// FNV-1a of 64 bits, folded: the same in every build, since records keep it. Two pages that share one and name the same URL would be
-/// taken for one: that costs one of them its claim until its next harvest.
+/// FNV-1a of 64 bits, folded: the same in every build, since records keep it. Two pages that share
+/// one and name the same URL would be taken for one: that costs one of them its claim until its
+/// next harvest.
 fn fingerprint(text: &str) -> u32 {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -96,7 +100,8 @@ pub struct Owner<'a> {
     pub rule: Rule,
 }
 
-/// O1–O5; none for a page that nobody claims. `best` is the best match; `in_scope_of_parent` is about the seed of the page.
+/// O1–O5; none for a page that nobody claims. `best` is the best match; `in_scope_of_parent` is
+/// about the seed of the page.
 pub fn context<'a>(
     origin: Origin<'a>,
     best: Option<&'a str>,

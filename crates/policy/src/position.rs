@@ -1,14 +1,15 @@
 //! Where a URL stands relative to a seed, and how following a link moves it.
 //!
-//! A seed stands at zero. A link goes one deeper; a redirect and a page requisite stay at the depth of the page
-//! that named them, at most [`CHAIN_MAX`] in a row, after which each further one counts as a link. Off-domain
-//! hops start to count when the path leaves the seed's registrable domain and are forgotten when it comes back.
+//! A seed stands at zero. A link goes one deeper; a redirect and a page requisite stay at the depth
+//! of the page that named them, at most [`CHAIN_MAX`] in a row, after which each further one counts
+//! as a link. Off-domain hops start to count when the path leaves the seed's registrable domain and
+//! are forgotten when it comes back.
 //!
-//! Of two positions of one URL under one seed, F23 keeps one: the smaller where neither of its numbers is
-//! larger ([`Position::dominates`]), for such a position is in scope of whatever the other is in scope of. Where
-//! each is smaller in something, [`crate::outlink`] keeps the one that is harvested more often, and only then the
-//! one that sorts first. Mixing the two into a position no path ever had would make the owner depend on the
-//! order of the links (O9).
+//! Of two positions of one URL under one seed, F23 keeps one: the smaller where neither of its
+//! numbers is larger ([`Position::dominates`]), for such a position is in scope of whatever the
+//! other is in scope of. Where each is smaller in something, [`crate::outlink`] keeps the one that
+//! is harvested more often, and only then the one that sorts first. Mixing the two into a position
+//! no path ever had would make the owner depend on the order of the links (O9).
 
 use std::cmp::Ordering;
 
@@ -67,7 +68,8 @@ mod tests {
         normalise(text, None, &UrlRules::default()).unwrap()
     }
 
-    /// Walks a path `kind url, kind url, …` from the seed and writes depth/hops/chain, `r` for a requisite.
+    /// Walks a path `kind url, kind url, …` from the seed and writes depth/hops/chain, `r` for a
+    /// requisite.
     fn walk(path: &str) -> String {
         let mut position = Position::SEED;
         for step in path.split(',') {

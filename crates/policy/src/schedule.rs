@@ -1,9 +1,10 @@
 //! When a URL comes again (F21) and how long a host is left in peace (F8).
 //!
-//! The regular schedule is a comb of slots: each harvest takes the slot it was due at and the next is one
-//! `every` later, however late the harvest was, so a daily seed stays at its hour. Only where the next slot has
-//! already gone by does the comb start anew from the harvest. Errors step off the comb: retries come by backoff
-//! while the slot is remembered, and the first answer steps back onto it.
+//! The regular schedule is a comb of slots: each harvest takes the slot it was due at and the next
+//! is one `every` later, however late the harvest was, so a daily seed stays at its hour. Only
+//! where the next slot has already gone by does the comb start anew from the harvest. Errors step
+//! off the comb: retries come by backoff while the slot is remembered, and the first answer steps
+//! back onto it.
 
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ const JITTER_PERCENT: u64 = 25;
 /// F8: a Retry-After beyond this is taken for a mistake.
 pub const RETRY_AFTER_MAX: Span = Span::days(1);
 
-/// F21: the slot after the last one; where that has gone by before the harvest was over, `every` after it.
+/// F21: the slot after the last one; where that has gone by before the harvest was over, `every`
+/// after it.
 pub fn next_due(last: LastFetch, every: Span) -> Time {
     let slot = last.due.plus(every);
     if slot > last.at { slot } else { last.at.plus(every) }
@@ -27,7 +29,8 @@ pub fn shortest_every(all: impl IntoIterator<Item = Span>) -> Option<Span> {
     all.into_iter().min()
 }
 
-/// F21: `base` × 2^(errors − 1), moved by up to a quarter by the salt, at most `cap` and never nothing.
+/// F21: `base` × 2^(errors − 1), moved by up to a quarter by the salt, at most `cap` and never
+/// nothing.
 pub fn backoff(errors: u32, base: Span, cap: Span, salt: u64) -> Span {
     let doublings = errors.saturating_sub(1);
     let factor = 1u64.checked_shl(doublings).unwrap_or(u64::MAX);
@@ -42,7 +45,8 @@ pub fn after_error(at: Time, backoff: Span, normal: Time, cap: Span) -> Time {
     at.plus(backoff).min(normal.plus(cap))
 }
 
-/// F8: clamp(response time × factor, min, max), at least the crawl-delay (given where obeyed) and Retry-After.
+/// F8: clamp(response time × factor, min, max), at least the crawl-delay (given where obeyed) and
+/// Retry-After.
 pub fn politeness_delay(
     response_time: Span,
     politeness: &Politeness,
@@ -56,7 +60,8 @@ pub fn politeness_delay(
         .max(retry_after.unwrap_or_default())
 }
 
-/// A factor from outside may be anything: what is no length of time is none, what is too long is the longest.
+/// A factor from outside may be anything: what is no length of time is none, what is too long is
+/// the longest.
 fn scaled(span: Span, factor: f64) -> Span {
     let seconds = Duration::from_millis(span.0).as_secs_f64() * factor;
     if seconds.is_nan() || seconds <= 0.0 {

@@ -1,10 +1,11 @@
 //! How one URL stands with one seed: what each of its profiles says, and what that adds up to.
 //!
-//! Three kinds of profile count for three different things. **In scope** are all profiles whose scope takes the
-//! URL, active or not: they keep it in the queue, so that a switched-off profile never deletes anything. **Active**
-//! are those of them that are switched on (under a seed that is): they make a seed's claim to the URL (O8).
-//! **Live** are those of them that have cycles left: they say when it is due (F21), for a profile that has had its
-//! `length` wants no more harvests, however short its `every`.
+//! Three kinds of profile count for three different things. **In scope** are all profiles whose
+//! scope takes the URL, active or not: they keep it in the queue, so that a switched-off profile
+//! never deletes anything. **Active** are those of them that are switched on (under a seed that
+//! is): they make a seed's claim to the URL (O8). **Live** are those of them that have cycles left:
+//! they say when it is due (F21), for a profile that has had its `length` wants no more harvests,
+//! however short its `every`.
 
 use std::fmt;
 

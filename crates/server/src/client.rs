@@ -1,7 +1,8 @@
 //! How commands ask the API.
 //!
-//! A data directory that is free is opened, and its API is asked without a network in between; one that a server has is reached over
-//! loopback, with the key that only its owner can read. The command does not see the difference.
+//! A data directory that is free is opened, and its API is asked without a network in between; one
+//! that a server has is reached over loopback, with the key that only its owner can read. The
+//! command does not see the difference.
 
 mod wire;
 

@@ -1,12 +1,15 @@
 //! Who may ask (I4).
 //!
-//! With a token, every request brings it (`Authorization: Bearer …`), or the cookie that a browser got for it. Without one the server is
-//! bound to loopback, and whoever can reach that may ask; but web pages can make a browser reach it too, so the `Host` must be a loopback
-//! name (else a page whose name was pointed here would be of the same origin), and whatever changes something must not come from another
-//! origin. Scripts send neither `Origin` nor `Sec-Fetch-Site`, browsers always do.
+//! With a token, every request brings it (`Authorization: Bearer …`), or the cookie that a browser
+//! got for it. Without one the server is bound to loopback, and whoever can reach that may ask; but
+//! web pages can make a browser reach it too, so the `Host` must be a loopback name (else a page
+//! whose name was pointed here would be of the same origin), and whatever changes something must
+//! not come from another origin. Scripts send neither `Origin` nor `Sec-Fetch-Site`, browsers
+//! always do.
 //!
-//! The key is a second token, drawn for this run and told only in `serve.json`, which nobody else can read: commands on the same data
-//! directory use it. The token itself is never written anywhere.
+//! The key is a second token, drawn for this run and told only in `serve.json`, which nobody else
+//! can read: commands on the same data directory use it. The token itself is never written
+//! anywhere.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -155,7 +158,8 @@ struct Credentials {
 
 /// Exchange the token for a cookie
 ///
-/// For browsers: the cookie lasts until the server ends, and changes nothing from pages of another origin.
+/// For browsers: the cookie lasts until the server ends, and changes nothing from pages of another
+/// origin.
 #[utoipa::path(
     post,
     path = "/api/v1/session",

@@ -1,9 +1,10 @@
 //! `skurd serve`: a harvest without an end, and a server beside it.
 //!
-//! The data directory is opened and everything declared and started as `skurd crawl` does it; then the server listens and says where in
-//! `serve.json` ([`running_server`](harvest::running_server)). It has threads of its own, so that a long report does not hold up the harvest. A request passes
-//! [`limits`] and [`guard`] before it reaches the [API](crate::api). A signal stops the harvest first; the server answers until
-//! what is in flight has come home, and then ends within seconds.
+//! The data directory is opened and everything declared and started as `skurd crawl` does it; then
+//! the server listens and says where in `serve.json` ([`running_server`](harvest::running_server)).
+//! It has threads of its own, so that a long report does not hold up the harvest. A request passes
+//! [`limits`] and [`guard`] before it reaches the [API](crate::api). A signal stops the harvest
+//! first; the server answers until what is in flight has come home, and then ends within seconds.
 
 #![allow(
     missing_debug_implementations,

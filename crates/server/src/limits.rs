@@ -1,7 +1,9 @@
-//! What every request is bounded by: how many run at once, for how long, and that none takes the server down.
+//! What every request is bounded by: how many run at once, for how long, and that none takes the
+//! server down.
 //!
-//! Who has not shown that they may ask shares a few turns with others like them, so that however many knock, and however slowly, those who may ask
-//! find theirs free. Whoever watches over the process needs none: a server that is busy is alive.
+//! Who has not shown that they may ask shares a few turns with others like them, so that however
+//! many knock, and however slowly, those who may ask find theirs free. Whoever watches over the
+//! process needs none: a server that is busy is alive.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +47,8 @@ impl Turns {
     }
 }
 
-/// Runs the request in a task of its own: what panics there is an answer too, and nothing else ends with it.
+/// Runs the request in a task of its own: what panics there is an answer too, and nothing else ends
+/// with it.
 pub(crate) async fn bounded(State(turns): State<Arc<Turns>>, request: Request, next: Next) -> Response {
     let Ok(turn) = turns.take(&request) else {
         return Failure(Problem::unavailable("too many requests at once")).into_response();

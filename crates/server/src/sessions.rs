@@ -1,6 +1,8 @@
-//! Browsers that showed the token: each has a value of its own in a cookie, so that one can leave without the others.
+//! Browsers that showed the token: each has a value of its own in a cookie, so that one can leave
+//! without the others.
 //!
-//! Values live in memory only. Beyond the bound the oldest browser has to show the token again, and after a restart all have to.
+//! Values live in memory only. Beyond the bound the oldest browser has to show the token again, and
+//! after a restart all have to.
 
 use std::collections::VecDeque;
 

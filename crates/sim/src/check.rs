@@ -88,7 +88,8 @@ impl Checker {
         self.forgot = true;
     }
 
-    /// The clock was set, or the store is what it was before: nobody knows when the last requests were.
+    /// The clock was set, or the store is what it was before: nobody knows when the last requests
+    /// were.
     pub fn forget_requests(&mut self) {
         self.last_request.clear();
         self.under_way.clear();
@@ -144,7 +145,8 @@ impl Checker {
         let Some(last) = self.last_slot.get(&key) else { return };
         let subject = Subject { catalog, collection: &order.collection, url: &order.url };
         let Some(entry) = catalog.seed(&order.seed) else { return };
-        // The shortest the seed's profiles could ask for, at the best position: generous, and still a bound.
+        // The shortest the seed's profiles could ask for, at the best position: generous, and still a
+        // bound.
         let shortest = subject.verdicts(entry, Position::default()).map(|given| given.profile.every).min();
         let shortest = shortest.unwrap_or(Span::ZERO);
         if now < last.plus(shortest) {

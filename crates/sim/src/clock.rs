@@ -5,8 +5,9 @@ use frontier::ports::Clock;
 use policy::time::{Span, Time};
 use tokio::time::Instant;
 
-/// The time of day on a runtime whose time is [paused](crate::virtual_time): it stands still while anything can be done, and then
-/// passes in no time up to the moment for which somebody sleeps. It may also be set, as clocks are, without anybody having slept.
+/// The time of day on a runtime whose time is [paused](crate::virtual_time): it stands still while
+/// anything can be done, and then passes in no time up to the moment for which somebody sleeps. It
+/// may also be set, as clocks are, without anybody having slept.
 #[derive(Debug)]
 pub struct VirtualClock {
     began: Instant,

@@ -79,7 +79,8 @@ pub fn report(order: &Order, response: &Response, edition: usize, rules: &UrlRul
     report
 }
 
-/// A page that is only a row of a table has no text: what a walk looks for in it is taken to be there.
+/// A page that is only a row of a table has no text: what a walk looks for in it is taken to be
+/// there.
 fn without_text(exists: &Existence) -> Existence {
     if !exists.needs_body() {
         return exists.clone();

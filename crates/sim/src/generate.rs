@@ -7,8 +7,8 @@ use crate::web::{Page, Response, Web};
 
 const LINKS_PER_PAGE: usize = 8;
 
-/// A web around the catalog's seeds: about `urls` pages on the seeds' hosts, most of them linked like a tree with cross-links, some to
-/// other hosts; a few are slow, flaky, moved or gone.
+/// A web around the catalog's seeds: about `urls` pages on the seeds' hosts, most of them linked
+/// like a tree with cross-links, some to other hosts; a few are slow, flaky, moved or gone.
 pub fn generate(catalog: &Catalog, urls: usize, seed: u64) -> Web {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut fronts: Vec<String> = catalog.seeds().map(|entry| entry.url.as_str().to_owned()).collect();

@@ -1,10 +1,12 @@
 //! The real harvester on the in-memory store, a virtual clock and a synthetic web.
 //!
-//! Behind `skurd simulate`, where it answers "what will happen if I run this for a month?" in seconds, and behind the seeded
-//! tests, where it makes everything go wrong that can, and checks after every step what must never break. Nothing of the harvester is
-//! played: its loop, frontier, walks and transactions are those that harvest, on a [fetcher](fetch), an [archive](shelf) and a clock
-//! of ours. Time is the runtime's own, paused: it passes when nobody has anything to do. Everything random comes from one
-//! seed, and everything runs on one thread: the same seed gives the same run, step by step.
+//! Behind `skurd simulate`, where it answers "what will happen if I run this for a month?" in
+//! seconds, and behind the seeded tests, where it makes everything go wrong that can, and checks
+//! after every step what must never break. Nothing of the harvester is played: its loop, frontier,
+//! walks and transactions are those that harvest, on a [fetcher](fetch), an [archive](shelf) and a
+//! clock of ours. Time is the runtime's own, paused: it passes when nobody has anything to do.
+//! Everything random comes from one seed, and everything runs on one thread: the same seed gives
+//! the same run, step by step.
 
 mod check;
 mod clock;

@@ -1,9 +1,11 @@
 //! The archive of the simulator: files of records in memory.
 //!
-//! As in a real one, a batch is noted in a journal of the archive's own and then written record after record at the end of its collection's file,
-//! which is rolled now and then. What of it is not committed is cut off again, by `abandon` or by the next process. A kill may come
-//! between two records, and in the middle of one; a full disk may refuse a batch, and a broken one may keep what was to be taken back. What a
-//! start makes of what it finds is not decided here: see [`hands`](self::Held) for what can be done to the files.
+//! As in a real one, a batch is noted in a journal of the archive's own and then written record
+//! after record at the end of its collection's file, which is rolled now and then. What of it is
+//! not committed is cut off again, by `abandon` or by the next process. A kill may come between two
+//! records, and in the middle of one; a full disk may refuse a batch, and a broken one may keep
+//! what was to be taken back. What a start makes of what it finds is not decided here: see
+//! [`hands`](self::Held) for what can be done to the files.
 
 mod hands;
 mod journal;

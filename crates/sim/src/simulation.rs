@@ -91,8 +91,9 @@ impl Simulation {
         self.run_while(self.clock.sleep_until(end), |_| Ok(())).await
     }
 
-    /// Harvests for as long as `script` goes on, which may do meanwhile what people do; what is in flight at its end stays so. Both are
-    /// steps of one task, the script first, so that the same script gives the same run.
+    /// Harvests for as long as `script` goes on, which may do meanwhile what people do; what is in
+    /// flight at its end stays so. Both are steps of one task, the script first, so that the
+    /// same script gives the same run.
     pub async fn run_while<T, E: From<RunError>>(
         &self,
         script: impl Future<Output = T>,
@@ -148,13 +149,15 @@ impl Simulation {
         }
     }
 
-    /// The process dies and another takes its place: what was in flight is gone, what was committed is there.
+    /// The process dies and another takes its place: what was in flight is gone, what was committed
+    /// is there.
     pub async fn restart(&mut self) -> Result<()> {
         self.store.crash()?;
         self.begin_anew().await
     }
 
-    /// A new process on what the last one left of the store. What it left of the archive is to be put right before anything is written.
+    /// A new process on what the last one left of the store. What it left of the archive is to be
+    /// put right before anything is written.
     pub async fn begin_anew(&mut self) -> Result<()> {
         self.restarts += 1;
         let seed = self.settings.seed ^ (self.restarts << 32);

@@ -43,22 +43,26 @@ pub(crate) use value::DataDir;
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Say more on standard error: once what is noteworthy, twice everything; RUST_LOG has its say too
+    /// Say more on standard error: once what is noteworthy, twice everything; RUST_LOG has its say
+    /// too
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve a small web of twelve hosts on loopback, harvest it and open the dashboard, without any network
+    /// Serve a small web of twelve hosts on loopback, harvest it and open the dashboard, without
+    /// any network
     ///
-    /// Redirects, robots, sitemaps, cookies, errors, a trap: everything a harvest meets, in two collections, one of them logged in.
+    /// Redirects, robots, sitemaps, cookies, errors, a trap: everything a harvest meets, in two
+    /// collections, one of them logged in.
     #[command(after_help = "Examples:\n  skurd demo\n  skurd demo --until-done --data /tmp/demo")]
     Demo(DemoArgs),
     /// Harvest: URLs, each once, or what a config file says, for ever
     ///
-    /// Everything is archived as WARC in the data directory. Ctrl-C stops cleanly, and so does a second one at once; the same command
-    /// goes on where it stopped, also after a crash. Private and loopback addresses are refused unless --allow-net names them.
+    /// Everything is archived as WARC in the data directory. Ctrl-C stops cleanly, and so does a
+    /// second one at once; the same command goes on where it stopped, also after a crash.
+    /// Private and loopback addresses are refused unless --allow-net names them.
     #[command(after_help = "Examples:
   skurd crawl https://example.org/ --contact https://my.site/bot
   skurd crawl config.yaml --until-done
@@ -67,8 +71,9 @@ pub(crate) enum Command {
     Crawl(Box<CrawlArgs>),
     /// Harvest for ever, and serve the dashboard, the HTTP API, metrics and health beside it
     ///
-    /// The API is at /api/v1, its description at /api/openapi.json. Loopback is open to whoever is on this machine; any other address
-    /// wants a token. Other commands on the same data directory talk to the server by themselves. Ctrl-C stops cleanly.
+    /// The API is at /api/v1, its description at /api/openapi.json. Loopback is open to whoever is
+    /// on this machine; any other address wants a token. Other commands on the same data
+    /// directory talk to the server by themselves. Ctrl-C stops cleanly.
     #[command(after_help = "Examples:\n  skurd serve config.yaml
   skurd serve --data /srv/skurd --contact https://my.site/bot
   skurd serve config.yaml --listen 0.0.0.0:8642 --token-file /etc/skurd/token
@@ -76,10 +81,12 @@ pub(crate) enum Command {
     Serve(Box<ServeArgs>),
     /// Walk the ids of URL templates: content that no page links to
     ///
-    /// Ids are fetched one after the other, politely, and archived like everything else. Bounds are inclusive; with a margin a walk stops by
-    /// itself. Several templates take turns. Ctrl-C stops cleanly, and the same command goes on, also after a crash: a walk that was
-    /// interrupted continues exactly where it was, one that had ended at its margin begins a new run of misses there, and one that has reached its
-    /// bound has nothing left to do. --resume holes tries what was missed once more instead, --resume both does both.
+    /// Ids are fetched one after the other, politely, and archived like everything else. Bounds are
+    /// inclusive; with a margin a walk stops by itself. Several templates take turns. Ctrl-C
+    /// stops cleanly, and the same command goes on, also after a crash: a walk that was
+    /// interrupted continues exactly where it was, one that had ended at its margin begins a new
+    /// run of misses there, and one that has reached its bound has nothing left to do. --resume
+    /// holes tries what was missed once more instead, --resume both does both.
     #[command(after_help = "Examples:
   skurd linear 'https://example.org/notice/{id}' --min 1 --max 20000 --contact https://my.site/bot
   skurd linear 'https://example.org/doc/{id:08}' --from 4711 --margin 50 --attempts 3 --cooldown 1h
@@ -95,7 +102,8 @@ pub(crate) enum Command {
     /// Index the archive for replay
     #[command(subcommand, arg_required_else_help = true)]
     Cdx(CdxCommand),
-    /// Look after the archive of a data directory: check it against the captures, read files back into them
+    /// Look after the archive of a data directory: check it against the captures, read files back
+    /// into them
     #[command(subcommand, arg_required_else_help = true)]
     Archive(ArchiveCommand),
     /// Look after WARC files
@@ -147,8 +155,9 @@ pub(crate) enum Command {
     Report(ReportCommand),
     /// See in seconds what a config would harvest in a month: the real frontier on a virtual clock
     ///
-    /// Nothing is fetched and nothing is stored. Shows when each URL is harvested, the load of each host, how well each profile's
-    /// frequency is kept, and what is asked of hosts beyond their politeness.
+    /// Nothing is fetched and nothing is stored. Shows when each URL is harvested, the load of each
+    /// host, how well each profile's frequency is kept, and what is asked of hosts beyond their
+    /// politeness.
     #[command(after_help = "Examples:\n  skurd simulate config.yaml --for 30d
   skurd simulate config.yaml --for 30d --urls 10000 --svg timeline.svg
   skurd simulate config.yaml --web web.yaml --for 3d --start vg.no@0 --start nrk.no@2d --links
@@ -166,8 +175,9 @@ pub(crate) enum Command {
 pub(crate) enum StoreCommand {
     /// Read every row of a data directory's store and say whether it is sound
     ///
-    /// Checks the lock, the format, the checksums of all blocks, the order of keys and the size limits, and that
-    /// what the tables say of URLs, hosts and the blacklist fits together. Nothing is changed. Exits with 0 if all is well, 1 if not, 2 if the command line is wrong.
+    /// Checks the lock, the format, the checksums of all blocks, the order of keys and the size
+    /// limits, and that what the tables say of URLs, hosts and the blacklist fits together.
+    /// Nothing is changed. Exits with 0 if all is well, 1 if not, 2 if the command line is wrong.
     #[command(
         after_help = "Examples:\n  skurd store check ./skurd-data\n  skurd store check ./skurd-data --json"
     )]
@@ -180,8 +190,9 @@ pub(crate) enum StoreCommand {
     },
     /// Go on from the last state that reads, when the store's journal is damaged
     ///
-    /// What does not read, and what came after it, is kept in files beside the journal, and the store is what it was before. A store that is
-    /// sound is left as it is. What the WARC files have of the time that is lost comes back with `skurd archive adopt`.
+    /// What does not read, and what came after it, is kept in files beside the journal, and the
+    /// store is what it was before. A store that is sound is left as it is. What the WARC files
+    /// have of the time that is lost comes back with `skurd archive adopt`.
     #[command(after_help = "Examples:\n  skurd store repair ./skurd-data")]
     Repair {
         /// The data directory
@@ -193,8 +204,8 @@ pub(crate) enum StoreCommand {
 pub(crate) enum ConfigCommand {
     /// Read a config file and explain everything that is wrong with it
     ///
-    /// Every problem is told with its line and column and with what would be right. Nothing is changed. Exits with
-    /// 0 if the file is good, 1 if not, 2 if the command line is wrong.
+    /// Every problem is told with its line and column and with what would be right. Nothing is
+    /// changed. Exits with 0 if the file is good, 1 if not, 2 if the command line is wrong.
     #[command(
         after_help = "Examples:\n  skurd config check config.yaml\n  skurd config check config.yaml --json"
     )]
@@ -207,8 +218,9 @@ pub(crate) enum ConfigCommand {
     },
     /// Declare everything a config file says, in effect at once
     ///
-    /// The file is checked first. What has changed since is replaced, what is the same is left alone; with `--prune`,
-    /// what the file does not have is deleted. Nothing is started: see `skurd start`.
+    /// The file is checked first. What has changed since is replaced, what is the same is left
+    /// alone; with `--prune`, what the file does not have is deleted. Nothing is started: see
+    /// `skurd start`.
     #[command(
         after_help = "Examples:\n  skurd config apply config.yaml\n  skurd config apply config.yaml --prune --data /srv/skurd"
     )]
@@ -252,7 +264,8 @@ pub(crate) enum ImportCommand {
     Heritrix(ImportArgs),
     /// Veidemann: config objects in YAML, JSON or JSON lines
     ///
-    /// Objects of kind seed become seeds, with the name of their crawlEntity and their labels as a note.
+    /// Objects of kind seed become seeds, with the name of their crawlEntity and their labels as a
+    /// note.
     #[command(after_help = "Examples:\n  veidemannctl get seed -o yaml > seeds.yaml
   skurd import veidemann seeds.yaml --profile daily")]
     Veidemann(ImportArgs),

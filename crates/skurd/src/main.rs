@@ -11,7 +11,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Half the time of a harvest goes into small allocations by many threads, for which the system's allocator is slow and wasteful.
+/// Half the time of a harvest goes into small allocations by many threads, for which the system's
+/// allocator is slow and wasteful.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,4 +1,5 @@
-//! `skurd config` as a person meets it: everything that is wrong with a file is told, with place and remedy.
+//! `skurd config` as a person meets it: everything that is wrong with a file is told, with place
+//! and remedy.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 

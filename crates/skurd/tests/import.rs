@@ -1,4 +1,5 @@
-//! `skurd import` as a person meets it: seeds on standard output, what was left out on standard error.
+//! `skurd import` as a person meets it: seeds on standard output, what was left out on standard
+//! error.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 

@@ -1,4 +1,5 @@
-//! `skurd simulate` as a person meets it: the examples of the specification, the forecast, and what is wrong with a web.
+//! `skurd simulate` as a person meets it: the examples of the specification, the forecast, and what
+//! is wrong with a web.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
@@ -199,7 +200,8 @@ fn i2_json_lines_carry_every_event() {
     assert_eq!(events["end"][0]["urls"], events["url"].len());
 }
 
-/// F31 from the harvest lines alone: promised, on time, late, missed, and first harvests, of URLs that come every day.
+/// F31 from the harvest lines alone: promised, on time, late, missed, and first harvests, of URLs
+/// that come every day.
 fn promises(events: &BTreeMap<String, Vec<Value>>) -> [u64; 5] {
     const DAY: i64 = 86_400_000;
     let end = millis(&events["end"][0]["time"]);

@@ -1,9 +1,10 @@
 //! The engines behind one set of operations, chosen at opening and never seen above this module.
 //!
-//! An engine gives snapshots, reads them, and commits a write set against the snapshot it was made on. TiKV
-//! fits the same five operations (start timestamp, get, batch-get, scan, prewrite + commit), which is why they are async and batched
-//! and why no iterator outlives a call. The embedded engine answers reads on the calling thread: they take
-//! microseconds from cache, less than handing them to another thread would.
+//! An engine gives snapshots, reads them, and commits a write set against the snapshot it was made
+//! on. TiKV fits the same five operations (start timestamp, get, batch-get, scan, prewrite +
+//! commit), which is why they are async and batched and why no iterator outlives a call. The
+//! embedded engine answers reads on the calling thread: they take microseconds from cache, less
+//! than handing them to another thread would.
 
 use crate::embedded::{Embedded, EmbeddedSnapshot};
 use crate::error::Result;
@@ -37,7 +38,8 @@ impl Engine {
         }
     }
 
-    /// The in-memory engine never waits by itself; on request it lets others run between operations.
+    /// The in-memory engine never waits by itself; on request it lets others run between
+    /// operations.
     async fn maybe_pause(&self) {
         if let Engine::Mem(mem) = self {
             mem.maybe_pause().await;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Somebody else wrote a key of this transaction first. Run it again; [`crate::Store::transact`] does.
+    /// Somebody else wrote a key of this transaction first. Run it again;
+    /// [`crate::Store::transact`] does.
     #[error("another transaction wrote the same key first")]
     Conflict {
         /// Hash of the contended key, so that those who retry can queue for it.

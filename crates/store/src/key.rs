@@ -7,9 +7,9 @@
 //! | `String`, `Vec<u8>` | `00` becomes `00 FF`, the end is `00 01`: any byte may occur, and `"a"` sorts before `"a\0"` before `"ab"` |
 //! | `Desc<T>` | the bytes of `T`, all inverted: the highest comes first |
 //!
-//! A part never is a prefix of another of its type, so parts can be concatenated and a tuple's first parts are a
-//! range of it. [`Key::Ref`] is the borrowed form in which keys are passed, so that looking up
-//! `(&str, i64)` in a table of `(String, i64)` copies nothing.
+//! A part never is a prefix of another of its type, so parts can be concatenated and a tuple's
+//! first parts are a range of it. [`Key::Ref`] is the borrowed form in which keys are passed, so
+//! that looking up `(&str, i64)` in a table of `(String, i64)` copies nothing.
 
 /// The bytes are not a key of the expected shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,9 +1,10 @@
 //! The room everything Skurd knows lives in: an ordered key-value store with transactions.
 //!
-//! One contract for every engine: **snapshot isolation with write-write conflict detection**, what TiKV's optimistic
-//! transactions give and no more. [`Store::transact`] runs a closure against a snapshot and commits what it wrote, all or
-//! nothing; it is the only place that retries. Keys are made by [`table::Table`], never by hand. Which engine is
-//! behind a store is decided when it is opened.
+//! One contract for every engine: **snapshot isolation with write-write conflict detection**, what
+//! TiKV's optimistic transactions give and no more. [`Store::transact`] runs a closure against a
+//! snapshot and commits what it wrote, all or nothing; it is the only place that retries. Keys are
+//! made by [`table::Table`], never by hand. Which engine is behind a store is decided when it is
+//! opened.
 //!
 //! ```
 //! use store::{Store, table::Table};

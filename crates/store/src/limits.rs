@@ -1,4 +1,5 @@
-//! Every limit of the store, in one place. They hold on all engines, so that data moves between them.
+//! Every limit of the store, in one place. They hold on all engines, so that data moves between
+//! them.
 
 /// TiKV's limit, and the tightest of all engines.
 pub const KEY_BYTES_MAX: usize = 4 << 10;

@@ -1,11 +1,13 @@
 //! The engine for tests and simulation: in memory, deterministic, with faults on request.
 //!
-//! Every key holds its versions by commit sequence; a snapshot is a sequence. It gives exactly snapshot isolation, so
-//! write skew happens here as it would on TiKV, and code that silently relies on more fails in tests.
+//! Every key holds its versions by commit sequence; a snapshot is a sequence. It gives exactly
+//! snapshot isolation, so write skew happens here as it would on TiKV, and code that silently
+//! relies on more fails in tests.
 //!
-//! Faults are drawn from a seeded generator: the same seed and the same calls give the same faults. A **crash**
-//! ends every open transaction (its commit is refused) and keeps everything committed. A **power cut** is a crash that also takes back
-//! some of the last relaxed commits, in their order, and never one that was synced. And somebody may put back an older **copy**.
+//! Faults are drawn from a seeded generator: the same seed and the same calls give the same faults.
+//! A **crash** ends every open transaction (its commit is refused) and keeps everything committed.
+//! A **power cut** is a crash that also takes back some of the last relaxed commits, in their
+//! order, and never one that was synced. And somebody may put back an older **copy**.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -19,7 +21,8 @@ use crate::stats::Progress;
 use crate::table::KeyRange;
 use crate::txn::{Bytes, Durability, Order, Write, WriteSet};
 
-/// How often things go wrong, as shares of all commits (or, for `unavailable`, of all begins and commits).
+/// How often things go wrong, as shares of all commits (or, for `unavailable`, of all begins and
+/// commits).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     pub conflict: f64,
@@ -44,7 +47,8 @@ struct State {
     recent: RecentWrites,
     /// Keys with a version that a newer one replaced at this sequence.
     garbage: VecDeque<(u64, Bytes)>,
-    /// What the relaxed commits since the last synced one replaced: the oldest first, only the last few.
+    /// What the relaxed commits since the last synced one replaced: the oldest first, only the last
+    /// few.
     unsynced: VecDeque<Vec<(Bytes, Option<Bytes>)>>,
     faults: Faults,
     rng: fastrand::Rng,
@@ -65,7 +69,8 @@ struct Version {
     value: Option<Bytes>,
 }
 
-/// Open snapshots are bounded by the tests that hold them, not by memory: nothing is forgotten early here.
+/// Open snapshots are bounded by the tests that hold them, not by memory: nothing is forgotten
+/// early here.
 const RECENT_ENTRIES_MAX: usize = usize::MAX;
 /// Relaxed commits that a power cut may take back: those of about a tenth of a second.
 const UNSYNCED_MAX: usize = 16;

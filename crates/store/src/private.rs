@@ -1,7 +1,8 @@
 //! Files and directories that only their owner reads.
 //!
-//! What is harvested may be behind a login, and the cookies for it lie in the store: nothing of a data directory is for others. Links are not
-//! followed when a file of ours is written: what they lead to is not ours.
+//! What is harvested may be behind a login, and the cookies for it lie in the store: nothing of a
+//! data directory is for others. Links are not followed when a file of ours is written: what they
+//! lead to is not ours.
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
@@ -31,7 +32,8 @@ pub fn is_link(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 
-/// Takes from others what they may do with a file or directory. Where that cannot be done, its owner is somebody else and knows why.
+/// Takes from others what they may do with a file or directory. Where that cannot be done, its
+/// owner is somebody else and knows why.
 pub fn tighten(path: &Path) {
     let Ok(found) = fs::symlink_metadata(path) else { return };
     let mode = found.permissions().mode();

@@ -1,12 +1,14 @@
 //! Which keys were written lately, and when: the write-write conflict check of snapshot isolation.
 //!
-//! A commit at sequence *c* leaves (hash of key → c) here for each key it wrote or locked. A transaction whose
-//! snapshot is older than that entry lost the race. Entries older than every open snapshot can decide
-//! nothing any more and are forgotten. If open snapshots keep too much alive, the oldest entries are
-//! forgotten all the same and their sequence becomes the *floor*: a transaction from below it is refused, as if it
-//! conflicted, since nobody can tell. So memory is bounded and no lost update ever slips through.
+//! A commit at sequence *c* leaves (hash of key → c) here for each key it wrote or locked. A
+//! transaction whose snapshot is older than that entry lost the race. Entries older than every open
+//! snapshot can decide nothing any more and are forgotten. If open snapshots keep too much alive,
+//! the oldest entries are forgotten all the same and their sequence becomes the *floor*: a
+//! transaction from below it is refused, as if it conflicted, since nobody can tell. So memory is
+//! bounded and no lost update ever slips through.
 //!
-//! Keys are kept as 64-bit hashes: two keys with one hash cost a needless retry, never a missed conflict.
+//! Keys are kept as 64-bit hashes: two keys with one hash cost a needless retry, never a missed
+//! conflict.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
@@ -59,7 +61,8 @@ impl RecentWrites {
         }
     }
 
-    /// Forgets what no snapshot at or after `oldest_open` can conflict with, and what is over the bound.
+    /// Forgets what no snapshot at or after `oldest_open` can conflict with, and what is over the
+    /// bound.
     pub(crate) fn prune(&mut self, oldest_open: u64) {
         while let Some(&(seq, hash)) = self.log.front() {
             let over = self.log.len() > self.entries_max;

@@ -1,8 +1,8 @@
 //! The only retry loop.
 //!
-//! A run that lost to another writer runs again on a fresh snapshot, in its [turn](crate::turn). After a few losses
-//! (writers in other processes do not stand in our queues) it also pauses for random, growing moments. Attempts are
-//! bounded; the last error is returned.
+//! A run that lost to another writer runs again on a fresh snapshot, in its [turn](crate::turn).
+//! After a few losses (writers in other processes do not stand in our queues) it also pauses for
+//! random, growing moments. Attempts are bounded; the last error is returned.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +39,8 @@ impl Retry<'_> {
         let mut conflicts = 0;
         let mut unavailable = 0;
         let mut turn: Option<Turn> = None;
-        // An earlier run may have been committed: whatever stops a later one, nobody can say that nothing happened.
+        // An earlier run may have been committed: whatever stops a later one, nobody can say that nothing
+        // happened.
         let mut unsure: Option<String> = None;
         loop {
             let error = match self.attempt(&mut run, &mut turn).await {

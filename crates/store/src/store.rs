@@ -35,7 +35,8 @@ impl Store {
         Store::with(Engine::Mem(Mem::new(seed)), Arc::default())
     }
 
-    /// Opens the store of a data directory, and makes both if they are not there. One of an older format is upgraded first.
+    /// Opens the store of a data directory, and makes both if they are not there. One of an older
+    /// format is upgraded first.
     pub fn open(dir: &Path, options: &Options) -> Result<Store, OpenError> {
         Store::open_or(dir, options, Missing::Create)
     }
@@ -45,7 +46,8 @@ impl Store {
         Store::open_or(dir, options, Missing::Refuse)
     }
 
-    /// Opens the store of a data directory; where it is gone and other things are left, an empty one is made beside them.
+    /// Opens the store of a data directory; where it is gone and other things are left, an empty
+    /// one is made beside them.
     pub fn open_anew(dir: &Path, options: &Options) -> Result<Store, OpenError> {
         Store::open_or(dir, options, Missing::Replace)
     }
@@ -67,8 +69,8 @@ impl Store {
         Store { engine, turns: Arc::default(), stats }
     }
 
-    /// Runs `run` on a fresh snapshot and commits what it wrote; on conflict, again. `run` must have no effect but through
-    /// its transaction.
+    /// Runs `run` on a fresh snapshot and commits what it wrote; on conflict, again. `run` must
+    /// have no effect but through its transaction.
     ///
     /// [`Error::Undetermined`] is returned, not retried: the writes may be there. Use
     /// [`Store::transact_idempotent`] where running again after success does no harm.
@@ -80,8 +82,8 @@ impl Store {
         self.retry(WhenUndetermined::Return).transact(run).await
     }
 
-    /// Like [`Store::transact`], for a `run` that finds out by reading whether it was applied already: an undetermined
-    /// commit is followed by another run.
+    /// Like [`Store::transact`], for a `run` that finds out by reading whether it was applied
+    /// already: an undetermined commit is followed by another run.
     pub async fn transact_idempotent<T, F, Fut>(&self, run: F) -> Result<T>
     where
         F: FnMut(Tx) -> Fut,
@@ -94,7 +96,8 @@ impl Store {
         Retry { engine: &self.engine, turns: &self.turns, stats: &self.stats, undetermined }
     }
 
-    /// A transaction for reading, or for [`Store::commit`] by hand; dropped, it leaves nothing behind.
+    /// A transaction for reading, or for [`Store::commit`] by hand; dropped, it leaves nothing
+    /// behind.
     pub async fn begin(&self) -> Result<Tx> {
         Ok(Tx::begin(self.engine.clone(), self.engine.snapshot().await?))
     }
@@ -120,13 +123,14 @@ impl Store {
         }
     }
 
-    /// Reads every row of every table and reports what is there; fails on the first that does not read.
+    /// Reads every row of every table and reports what is there; fails on the first that does not
+    /// read.
     pub async fn check(&self) -> Result<CheckReport> {
         embedded::check(self).await
     }
 
-    /// How far commits have come. What was committed when this is asked is on disk for certain once `durable` has reached what is now
-    /// `committed`.
+    /// How far commits have come. What was committed when this is asked is on disk for certain once
+    /// `durable` has reached what is now `committed`.
     pub fn progress(&self) -> Progress {
         match &self.engine {
             Engine::Mem(mem) => mem.progress(),
@@ -144,13 +148,15 @@ impl Store {
         Ok(())
     }
 
-    /// Ends every open transaction as a crash would; what was committed stays (in-memory engine only).
+    /// Ends every open transaction as a crash would; what was committed stays (in-memory engine
+    /// only).
     pub fn crash(&self) -> Result<()> {
         self.mem()?.crash();
         Ok(())
     }
 
-    /// A crash that also takes back some of the last relaxed commits; returns how many (in-memory engine only).
+    /// A crash that also takes back some of the last relaxed commits; returns how many (in-memory
+    /// engine only).
     pub fn power_cut(&self) -> Result<usize> {
         Ok(self.mem()?.power_cut())
     }
@@ -160,7 +166,8 @@ impl Store {
         Ok(self.mem()?.copy())
     }
 
-    /// A crash, after which the store is what it was when the copy was taken (in-memory engine only).
+    /// A crash, after which the store is what it was when the copy was taken (in-memory engine
+    /// only).
     pub fn put_back(&self, copy: &StoreCopy) -> Result<()> {
         self.mem()?.put_back(copy);
         Ok(())

@@ -1,27 +1,33 @@
 //! Typed tables: the only way to make a key.
 //!
-//! A table is a constant with a number of its own; its rows are the keys that start with that byte. Values are
-//! serde types in postcard's compact form. Whoever owns tables lists them in one `schema` file. Number 0 is the store's own
-//! (see [`crate::upgrade`]).
+//! A table is a constant with a number of its own; its rows are the keys that start with that byte.
+//! Values are serde types in postcard's compact form. Whoever owns tables lists them in one
+//! `schema` file. Number 0 is the store's own (see [`crate::upgrade`]).
 //!
 //! # Versions
 //!
-//! Postcard writes what a type is and not what it was: a row does not read any more once its type has one field more. So a value begins
-//! with a byte, its **version**: the [`FORMAT`] in which its table got the encoding it has. A table writes its newest version and reads all
-//! of them, the older ones by the functions it names; a row becomes new when it is next written, and nobody need walk over the others.
-//! (A value without content has no byte: it is one of version 1.) Bytes that are left over after reading are an error.
+//! Postcard writes what a type is and not what it was: a row does not read any more once its type
+//! has one field more. So a value begins with a byte, its **version**: the [`FORMAT`] in which its
+//! table got the encoding it has. A table writes its newest version and reads all of them, the
+//! older ones by the functions it names; a row becomes new when it is next written, and nobody need
+//! walk over the others. (A value without content has no byte: it is one of version 1.) Bytes that
+//! are left over after reading are an error.
 //!
 //! To **change a row type** (add a field, alter one, anything that changes its bytes):
 //!
-//! 1. Keep the type as it was, with all it is made of, in the frozen module of the last format (`format1` of the crate that owns the table),
-//!    unless it is there already, and say there what an old row means now: `impl From<format1::Host> for Host`. The conversions name every
-//!    field, so the compiler leads there.
-//! 2. Give the table the present format: `Table::new(0x12, "hosts").version(2, &[(1, format1::host)])`, unless it has it already. If the present
-//!    format was ever given to anybody (a release, a data directory that is kept), count [`FORMAT`] up first, and keep a small store of the
-//!    old one (`crates/skurd/tests/data/stores`).
-//! 3. The test of golden rows of that crate (`tests/golden_rows.rs`) fails until its file has the new bytes: read there.
+//! 1. Keep the type as it was, with all it is made of, in the frozen module of the last format
+//!    (`format1` of the crate that owns the table), unless it is there already, and say there what
+//!    an old row means now: `impl From<format1::Host> for Host`. The conversions name every field,
+//!    so the compiler leads there.
+//! 2. Give the table the present format: `Table::new(0x12, "hosts").version(2, &[(1,
+//!    format1::host)])`, unless it has it already. If the present format was ever given to anybody
+//!    (a release, a data directory that is kept), count [`FORMAT`] up first, and keep a small store
+//!    of the old one (`crates/skurd/tests/data/stores`).
+//! 3. The test of golden rows of that crate (`tests/golden_rows.rs`) fails until its file has the
+//!    new bytes: read there.
 //!
-//! What is no matter of one row alone (other keys, a counter that must first be counted) is a [`crate::upgrade::Step`].
+//! What is no matter of one row alone (other keys, a counter that must first be counted) is a
+//! [`crate::upgrade::Step`].
 
 use std::marker::PhantomData;
 use std::ops::Bound;
@@ -113,7 +119,8 @@ impl<K, V> Table<K, V> {
         Table { id, name, version: FIRST, older: &[], types: PhantomData }
     }
 
-    /// The same table with the values it has since format `version`, and how each older version is read.
+    /// The same table with the values it has since format `version`, and how each older version is
+    /// read.
     #[must_use]
     pub const fn version(self, version: u8, older: &'static [(u8, Read<V>)]) -> Table<K, V> {
         assert!(version <= FORMAT, "a newer version wants a newer FORMAT");
@@ -271,8 +278,8 @@ impl<K: Key + 'static, V: Serialize + DeserializeOwned> Table<K, V> {
     }
 }
 
-/// Values made by hand, for tables whose rows hold many small things. They have a version as all have; older ones must be
-/// gone before there is a second one.
+/// Values made by hand, for tables whose rows hold many small things. They have a version as all
+/// have; older ones must be gone before there is a second one.
 #[allow(clippy::needless_pass_by_value, reason = "parts of keys are small and made for the call")]
 impl<K: Key + 'static> Table<K, Raw> {
     pub fn put_raw(&self, tx: &Tx, key: K::Ref<'_>, content: &[u8]) -> Result<()> {

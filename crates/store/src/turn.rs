@@ -1,9 +1,10 @@
 //! Queues for contended keys, so that everybody who wants to write one gets a turn.
 //!
-//! Who lost a key to another writer queues for it, first come first served, and keeps the first place until its transaction is
-//! through. While somebody queues for a key, newcomers that want to commit it queue as well: without that, whoever just
-//! won would be back with a fresh snapshot before the loser has run again, and win for ever. A transaction
-//! holds one place at a time, so nobody waits in a circle.
+//! Who lost a key to another writer queues for it, first come first served, and keeps the first
+//! place until its transaction is through. While somebody queues for a key, newcomers that want to
+//! commit it queue as well: without that, whoever just won would be back with a fresh snapshot
+//! before the loser has run again, and win for ever. A transaction holds one place at a time, so
+//! nobody waits in a circle.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,7 +39,8 @@ impl Turns {
         hashes.iter().copied().find(|hash| queues.contains_key(hash))
     }
 
-    /// Waits for the first place in the key's queue; who holds it already keeps it, any other is given up.
+    /// Waits for the first place in the key's queue; who holds it already keeps it, any other is
+    /// given up.
     pub(crate) async fn take(self: &Arc<Self>, key_hash: u64, held: Option<Turn>) -> Turn {
         match held {
             Some(turn) if turn.key_hash == key_hash => return turn,

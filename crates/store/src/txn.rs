@@ -1,11 +1,13 @@
 //! A transaction: a snapshot to read from and a buffer of writes on top of it.
 //!
-//! Its life: `begin` takes the newest snapshot; reads see that snapshot and the transaction's own writes, whatever
-//! others commit; writes stay in the buffer; commit hands the buffer to the engine, which takes all of it, durable, or
-//! refuses it because a key that was written (or locked) here has been written by somebody since the snapshot. Keys that were only
-//! read are not checked: that is snapshot isolation, write skew included, and just what TiKV gives.
+//! Its life: `begin` takes the newest snapshot; reads see that snapshot and the transaction's own
+//! writes, whatever others commit; writes stay in the buffer; commit hands the buffer to the
+//! engine, which takes all of it, durable, or refuses it because a key that was written (or locked)
+//! here has been written by somebody since the snapshot. Keys that were only read are not checked:
+//! that is snapshot isolation, write skew included, and just what TiKV gives.
 //!
-//! [`Tx`] is a handle: cheap to clone and to move into a future. Once committed, all of its handles are spent.
+//! [`Tx`] is a handle: cheap to clone and to move into a future. Once committed, all of its handles
+//! are spent.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,9 +34,10 @@ pub enum Order {
 pub enum Durability {
     /// Once it is on disk.
     Synced,
-    /// Once the operating system has it: a killed process loses nothing, a power cut may lose the last moments (a tenth of a second),
-    /// never a part of a transaction and never an earlier one without the later ones. For bulk loads, which end with a
-    /// synced commit or [`crate::Store::sync`], and for work that is simply done again.
+    /// Once the operating system has it: a killed process loses nothing, a power cut may lose the
+    /// last moments (a tenth of a second), never a part of a transaction and never an earlier
+    /// one without the later ones. For bulk loads, which end with a synced commit or
+    /// [`crate::Store::sync`], and for work that is simply done again.
     Relaxed,
 }
 
@@ -160,8 +163,8 @@ impl Tx {
         self.buffer_write(key.into(), Some(Write::Delete))
     }
 
-    /// Up to `limit` items of the range in the given order, own writes included. A page may be shorter than
-    /// asked for (it is bounded in bytes too): `rest` tells whether there is more.
+    /// Up to `limit` items of the range in the given order, own writes included. A page may be
+    /// shorter than asked for (it is bounded in bytes too): `rest` tells whether there is more.
     pub async fn scan(&self, range: &KeyRange, limit: usize, order: Order) -> Result<Page> {
         let limit = limit.min(SCAN_ITEMS_MAX);
         let mut items = Vec::new();

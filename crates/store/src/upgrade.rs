@@ -1,20 +1,24 @@
 //! From one format to the next, in place.
 //!
-//! The **format** of a store says how its rows are read; the `FORMAT` file of a data directory has its number. A store of an older format is
-//! upgraded when it is opened, one of a newer format is refused.
+//! The **format** of a store says how its rows are read; the `FORMAT` file of a data directory has
+//! its number. A store of an older format is upgraded when it is opened, one of a newer format is
+//! refused.
 //!
 //! | format | rows |
 //! |---|---|
 //! | 1 | values are bare |
 //! | 2 | values begin with their version (see [`crate::table`]) |
 //!
-//! Most of what changes from format to format needs no work here: a row says which version it has, and its table reads all of them. An upgrade
-//! is only what rows cannot do by themselves, one **pass** over some of them after the other: from format 1, every value gets its version; then
+//! Most of what changes from format to format needs no work here: a row says which version it has,
+//! and its table reads all of them. An upgrade is only what rows cannot do by themselves, one
+//! **pass** over some of them after the other: from format 1, every value gets its version; then
 //! the [`Step`]s of whoever owns the tables.
 //!
-//! The life of an upgrade: a row of the store's own table 0 says that it has begun, then `FORMAT` is counted up (no older program will
-//! touch the store from now on), then rows are rewritten a few thousand to a transaction. That transaction also writes how far the pass has come, so
-//! whenever it is killed, the next opening goes on at just that row. The last transaction takes the row away.
+//! The life of an upgrade: a row of the store's own table 0 says that it has begun, then `FORMAT`
+//! is counted up (no older program will touch the store from now on), then rows are rewritten a few
+//! thousand to a transaction. That transaction also writes how far the pass has come, so
+//! whenever it is killed, the next opening goes on at just that row. The last transaction takes the
+//! row away.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -30,10 +34,12 @@ use crate::store::Store;
 use crate::table::{KeyRange, Table};
 use crate::txn::{Bytes, Durability, Order, Tx};
 
-/// The format that is written. Counted up with every change to rows after a format has been given to anybody.
+/// The format that is written. Counted up with every change to rows after a format has been given
+/// to anybody.
 pub const FORMAT: u8 = 2;
 
-/// The newest format that somebody has data of: its rows never change again. Below [`FORMAT`] while that is in the making.
+/// The newest format that somebody has data of: its rows never change again. Below [`FORMAT`] while
+/// that is in the making.
 pub const CLOSED_FORMAT: u8 = 1;
 
 /// The format before which values had no version.
@@ -52,8 +58,9 @@ const GIVE_VERSIONS: &str = "versions";
 
 /// A pass over one table of stores that are older than some format.
 ///
-/// It sees every row once, in the order of keys and in pieces, and writes what it likes through the transaction, which is committed together with
-/// how far the pass has come. Rows that it writes into its own table, further on, it meets again.
+/// It sees every row once, in the order of keys and in pieces, and writes what it likes through the
+/// transaction, which is committed together with how far the pass has come. Rows that it writes
+/// into its own table, further on, it meets again.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// Kept in the store while the step is under way.
@@ -96,7 +103,8 @@ pub(crate) async fn begin(store: &Store, from: u8) -> Result<()> {
     Ok(())
 }
 
-/// Does what is left to do, if anything is. Who does not know the steps (none) leaves them to somebody who does.
+/// Does what is left to do, if anything is. Who does not know the steps (none) leaves them to
+/// somebody who does.
 pub(crate) async fn go_on(store: &Store, steps: Option<&[Step]>, notice: fn(&Notice)) -> Result<()> {
     let mut rows = 0;
     let mut is_told = false;
@@ -171,7 +179,8 @@ fn give_versions(tx: &Tx, rows: &[(Bytes, Bytes)]) -> Result<()> {
     Ok(())
 }
 
-/// Waits on this thread, which may or may not have a runtime: an upgrade is part of opening a store, and that is no future.
+/// Waits on this thread, which may or may not have a runtime: an upgrade is part of opening a
+/// store, and that is no future.
 pub(crate) fn wait<T>(work: impl Future<Output = T>) -> T {
     struct Unpark(Thread);
     impl Wake for Unpark {

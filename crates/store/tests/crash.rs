@@ -73,7 +73,8 @@ fn a_store_that_is_being_made_survives_kill_9() {
     }
 }
 
-/// A store of format 1, killed again and again while it is upgraded: each row gets its version once, and each is met once.
+/// A store of format 1, killed again and again while it is upgraded: each row gets its version
+/// once, and each is met once.
 #[test]
 fn i9_an_upgrade_survives_kill_9() {
     const ROWS: u32 = 60_000;

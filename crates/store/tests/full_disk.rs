@@ -1,10 +1,12 @@
-//! A disk that is really full: a small tmpfs in a mount namespace of its own. Needs the right to mount (root does).
+//! A disk that is really full: a small tmpfs in a mount namespace of its own. Needs the right to
+//! mount (root does).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use std::process::Command;
 
-/// Runs a shell script with a fresh tmpfs of 24 MiB at `$DISK`; `None` where mounting is not allowed.
+/// Runs a shell script with a fresh tmpfs of 24 MiB at `$DISK`; `None` where mounting is not
+/// allowed.
 fn on_small_disk(script: &str) -> Option<Vec<String>> {
     let disk = tempfile::TempDir::new().unwrap();
     let output = Command::new("unshare")
@@ -56,7 +58,8 @@ fn without_a_reserve_the_write_fails_loses_nothing_and_the_next_start_works() {
         "$WRITER" fill "$DISK/data" 4000000"#;
     let Some(lines) = on_small_disk(script) else { return };
     let (first, refusal) = acked(&lines[0]);
-    // Either the commit met the full disk itself, or the engine's writing of tables in the background did.
+    // Either the commit met the full disk itself, or the engine's writing of tables in the background
+    // did.
     assert!(
         refusal.contains("No space left on device") || refusal.contains("is the disk full?"),
         "{refusal}"

@@ -1,5 +1,5 @@
-//! Journals that are torn or damaged, by injection: a store opens with exactly a prefix of its commits, all that was synced among them, or is
-//! refused and not a byte of it is touched.
+//! Journals that are torn or damaged, by injection: a store opens with exactly a prefix of its
+//! commits, all that was synced among them, or is refused and not a byte of it is touched.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
@@ -217,7 +217,8 @@ impl Injury {
     }
 }
 
-/// The sequence number of a batch is not under its checksum: what another one does depends on what comes after.
+/// The sequence number of a batch is not under its checksum: what another one does depends on what
+/// comes after.
 fn is_in_seqno(killed: &Killed, byte: usize) -> bool {
     let commit = killed.commit_at(byte);
     let start = if commit == 0 { 0 } else { killed.ends[commit - 1] };

@@ -1,4 +1,5 @@
-//! The ceiling: a bare hyper client that asks for every page by its number, and reads nothing of what comes.
+//! The ceiling: a bare hyper client that asks for every page by its number, and reads nothing of
+//! what comes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,8 +1,9 @@
 //! Skurd against its peers on a loopback web: pages of about 20 KB with 20 links each.
 //!
-//! The web is a process of its own (this binary with `--serve`), so that everybody pays for it alike. Each peer harvests the whole web,
-//! from an empty directory; a run counts only if the web saw every page. Two webs: 20,000 pages of one host, and 200 hosts of 100
-//! pages. `--skurd FILE` is the binary to measure, `--only NAME` runs the lines whose name contains it.
+//! The web is a process of its own (this binary with `--serve`), so that everybody pays for it
+//! alike. Each peer harvests the whole web, from an empty directory; a run counts only if the web
+//! saw every page. Two webs: 20,000 pages of one host, and 200 hosts of 100 pages. `--skurd FILE`
+//! is the binary to measure, `--only NAME` runs the lines whose name contains it.
 
 mod hyper_client;
 mod peers;

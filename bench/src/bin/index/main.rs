@@ -6,7 +6,8 @@
 //! (d) hot domain: `--uris` URIs in one domain, against the same in ten thousand
 //! (e) queries on the index of (a): p50 and p99 of each
 //!
-//! `--only abcde` chooses, `--workers N` sets the observers, `--buffer-mib N` the store's write buffer.
+//! `--only abcde` chooses, `--workers N` sets the observers, `--buffer-mib N` the store's write
+//! buffer.
 
 mod queries;
 mod web;
@@ -64,7 +65,8 @@ impl Bench {
         Ok(Bench { index: Index::open(&store, "bench").await?, dir, workers })
     }
 
-    /// Loads what `page` gives for each number, with the observers at work, and returns when all is at rest.
+    /// Loads what `page` gives for each number, with the observers at work, and returns when all is
+    /// at rest.
     async fn load(&self, count: u64, at: i64, page: impl Fn(u64) -> (Uri, Page)) -> Result<()> {
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let observers = Workers::new(&self.index, self.workers);

@@ -1,4 +1,5 @@
-//! A generated web with realistic skew: half of a page's links stay on its site, half go anywhere, and of both a few targets get most (Zipf).
+//! A generated web with realistic skew: half of a page's links stay on its site, half go anywhere,
+//! and of both a few targets get most (Zipf).
 
 use index::{Page, Uri};
 

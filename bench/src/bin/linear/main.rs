@@ -1,8 +1,11 @@
-//! `skurd linear` against `curl -Z` with URL globbing, on 20,000 ids of one loopback host, pages of about 2 KB.
+//! `skurd linear` against `curl -Z` with URL globbing, on 20,000 ids of one loopback host, pages of
+//! about 2 KB.
 //!
-//! The web is a process of its own (this binary with `--serve`). Both fetch every id with 32 requests at once; curl throws the answers
-//! away, skurd archives and commits each. The runs alternate, and the medians count; a run counts only if the web saw every id. Then the size of
-//! the rows that a walk of ten million ids in a row costs. `--skurd FILE` is the binary to measure, `--rounds N` how often.
+//! The web is a process of its own (this binary with `--serve`). Both fetch every id with 32
+//! requests at once; curl throws the answers away, skurd archives and commits each. The runs
+//! alternate, and the medians count; a run counts only if the web saw every id. Then the size of
+//! the rows that a walk of ten million ids in a row costs. `--skurd FILE` is the binary to measure,
+//! `--rounds N` how often.
 
 mod pages;
 mod rows;

@@ -1,5 +1,6 @@
-//! How far the link index is behind the harvest: from the moment a harvest is told of to the moment that a link of it is found at the
-//! page it leads to, asked over the API. One page at a time; those harvested meanwhile are left out.
+//! How far the link index is behind the harvest: from the moment a harvest is told of to the moment
+//! that a link of it is found at the page it leads to, asked over the API. One page at a time;
+//! those harvested meanwhile are left out.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -76,7 +77,8 @@ fn is_indexed(server: SocketAddr, url: &str) -> Result<bool> {
     }
 }
 
-/// The next page that is told of, if any is; a new stream each time, so that nothing old is waiting in it.
+/// The next page that is told of, if any is; a new stream each time, so that nothing old is waiting
+/// in it.
 fn next_harvest(server: SocketAddr, stop: &AtomicBool) -> Result<Option<String>> {
     let mut stream = TcpStream::connect(server)?;
     stream.set_read_timeout(Some(GIVEN_UP_AFTER))?;

@@ -1,9 +1,12 @@
 //! What watching costs: `skurd serve` harvesting a loopback web, alone and with an audience.
 //!
-//! The audience is 200 clients on the event stream and 500 index queries a second over 16 connections, from this process, on the same two cores. Two harvests:
-//! *polite* waits between two requests to a host, so that there is time left over, as there is on the open web; *flat out* does not wait, so that whatever the audience
-//! takes the harvest lacks. A last run of each measures how far the link index is behind the harvest. Runs alternate, the medians count; a run counts only if the web saw every page. `--skurd FILE` is the
-//! binary to measure, `--rounds N` how often (0: the lag alone), `--pages N`, `--only polite`.
+//! The audience is 200 clients on the event stream and 500 index queries a second over 16
+//! connections, from this process, on the same two cores. Two harvests: *polite* waits between two
+//! requests to a host, so that there is time left over, as there is on the open web; *flat out*
+//! does not wait, so that whatever the audience takes the harvest lacks. A last run of each
+//! measures how far the link index is behind the harvest. Runs alternate, the medians count; a run
+//! counts only if the web saw every page. `--skurd FILE` is the binary to measure, `--rounds N` how
+//! often (0: the lag alone), `--pages N`, `--only polite`.
 
 mod audience;
 mod lag;

@@ -1,7 +1,7 @@
 //! The archive as an index for replay (A8): one line of CDXJ a capture, sorted as a whole.
 //!
-//! Captures of several collections are merged by their keys. Pieces are made as they are taken: however large the archive, what is held
-//! is a page of each collection and one piece.
+//! Captures of several collections are merged by their keys. Pieces are made as they are taken:
+//! however large the archive, what is held is a page of each collection and one piece.
 
 use crate::{Answer, App};
 use frontier::Frontier;
@@ -87,7 +87,8 @@ struct Lines {
     rows: std::vec::IntoIter<Row>,
     /// The first row beyond `group`.
     beyond: Option<Row>,
-    /// Lines of one key and second, which the store has in the order of milliseconds and an index in the order of letters; last first.
+    /// Lines of one key and second, which the store has in the order of milliseconds and an index
+    /// in the order of letters; last first.
     group: Vec<String>,
     next: Option<String>,
 }

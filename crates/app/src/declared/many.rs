@@ -1,7 +1,7 @@
 //! Many seeds at once, as lists of other tools have them.
 //!
-//! A seed that is there keeps its switch and its profiles, and gets those it lacks. A name that another URL has does not make two things
-//! one: the seed is then named by its URL.
+//! A seed that is there keeps its switch and its profiles, and gets those it lacks. A name that
+//! another URL has does not make two things one: the seed is then named by its URL.
 
 use super::Kind;
 use crate::{Answer, App, Problem};

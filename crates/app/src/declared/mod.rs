@@ -1,7 +1,9 @@
-//! What is declared, thing by thing: collections, profiles, seeds and host groups, and the settings.
+//! What is declared, thing by thing: collections, profiles, seeds and host groups, and the
+//! settings.
 //!
-//! A thing has an `ETag` of what it says. Who sends it back as `If-Match` changes only what they saw; a thing that says something else by
-//! now is left alone (412). Whoever creates sends `If-None-Match: *`.
+//! A thing has an `ETag` of what it says. Who sends it back as `If-Match` changes only what they
+//! saw; a thing that says something else by now is left alone (412). Whoever creates sends
+//! `If-None-Match: *`.
 
 use std::collections::BinaryHeap;
 use std::hash::{BuildHasher, RandomState};
@@ -41,7 +43,8 @@ pub struct Deleted {
     pub name: String,
     /// What still names the thing that is gone.
     pub left_dangling: Option<String>,
-    /// URLs that were removed from the queue, if that was asked for. Without it, they leave when they are next looked at.
+    /// URLs that were removed from the queue, if that was asked for. Without it, they leave when
+    /// they are next looked at.
     pub swept: Option<usize>,
 }
 
@@ -182,8 +185,8 @@ impl Expected {
     }
 }
 
-/// Of all that a thing says, secrets included: another password is another thing. The sum is keyed anew in each process, so that nobody can
-/// find out from it what was summed.
+/// Of all that a thing says, secrets included: another password is another thing. The sum is keyed
+/// anew in each process, so that nobody can find out from it what was summed.
 fn etag(thing: &Value) -> String {
     static KEY: OnceLock<RandomState> = OnceLock::new();
     let sum = KEY.get_or_init(RandomState::new).hash_one(thing.to_string());

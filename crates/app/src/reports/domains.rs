@@ -89,7 +89,8 @@ pub struct DomainItem {
     /// The same by kind.
     pub errors_by_kind: BTreeMap<String, u64>,
     pub bytes: u64,
-    /// Of the answers with content (2xx or 304): what was not had before, is another than before, or the same.
+    /// Of the answers with content (2xx or 304): what was not had before, is another than before,
+    /// or the same.
     pub new: u64,
     pub changed: u64,
     pub unchanged: u64,

@@ -24,7 +24,8 @@ pub mod feasibility;
 
 mod timeline;
 
-/// The most rows of a report, and how many there are if nobody says. The rows of a report are summed in one go, and so they come in one.
+/// The most rows of a report, and how many there are if nobody says. The rows of a report are
+/// summed in one go, and so they come in one.
 pub const ROWS_MAX: usize = 100_000;
 
 const ROWS_USUAL: usize = 1000;

@@ -1,7 +1,8 @@
-//! Walks (spec 3): where each stands, what is known of its ids, beginning another run of it, and switching it.
+//! Walks (spec 3): where each stands, what is known of its ids, beginning another run of it, and
+//! switching it.
 //!
-//! A walk is shown as it stands in the store. What is known of its ids may be much, so it is read on a thread of its own, and told in a
-//! bounded number of ranges and cells.
+//! A walk is shown as it stands in the store. What is known of its ids may be much, so it is read
+//! on a thread of its own, and told in a bounded number of ranges and cells.
 
 use super::declared::Switched;
 use super::{Answer, App, Problem};
@@ -52,8 +53,8 @@ fn names_after(catalog: &Catalog, after: Option<&str>, count: usize) -> Vec<Stri
 
 /// Get a walk: where it stands, what is known of its ids, and a map of them
 ///
-/// Ranges are inclusive; with a step, a range means its first, its last and those between them in steps. A list that is cut off goes on at
-/// `from` in `more`.
+/// Ranges are inclusive; with a step, a range means its first, its last and those between them in
+/// steps. A list that is cut off goes on at `from` in `more`.
 pub async fn get_walk(app: &App, name: String, look: Look) -> Answer<WalkDetail> {
     look.check()?;
     let shown = app.heavy(async move |app| {

@@ -1,4 +1,5 @@
-//! The link explorer: the most linked-to pages and domains, who links to a page and with which words, and what was never captured.
+//! The link explorer: the most linked-to pages and domains, who links to a page and with which
+//! words, and what was never captured.
 
 mod page;
 
@@ -156,7 +157,8 @@ fn found<T>(answer: Answer<T>) -> Answer<Option<T>> {
 }
 
 impl Site {
-    /// The index that is asked for; else that of all collections, or the one with the most captured pages.
+    /// The index that is asked for; else that of all collections, or the one with the most captured
+    /// pages.
     async fn index(&self, visit: &Visit) -> Answer<Option<IndexItem>> {
         match visit.asked("index") {
             Some(ACROSS) => found(get_index(&self.app, One { collection: None, all: true }).await),

@@ -1,7 +1,9 @@
-//! The content map of a walk (L12): the ids in order, row by row, each cell one id or as many as there is no room for.
+//! The content map of a walk (L12): the ids in order, row by row, each cell one id or as many as
+//! there is no room for.
 //!
-//! A cell is filled from below with what was found and from above with what was missing; a cell where all was missing is crossed. The
-//! heads are framed. Colours come from the style sheet, and the shapes tell the same without them.
+//! A cell is filled from below with what was found and from above with what was missing; a cell
+//! where all was missing is crossed. The heads are framed. Colours come from the style sheet, and
+//! the shapes tell the same without them.
 
 use maud::{Markup, html};
 

@@ -1,5 +1,6 @@
-//! Jars of cookies: one a host, with all that the host had set, also for the domain above it. They stay where they are, and are sent as
-//! before; what is set anew for a domain goes to the row of the domain.
+//! Jars of cookies: one a host, with all that the host had set, also for the domain above it. They
+//! stay where they are, and are sent as before; what is set anew for a domain goes to the row of
+//! the domain.
 
 use policy::cookies;
 use policy::time::Time;

@@ -1,6 +1,7 @@
 //! What people declared, as format 1 wrote it.
 //!
-//! Patterns and walks are checked when they become what they are now; one that was good then and is not now makes its row unreadable.
+//! Patterns and walks are checked when they become what they are now; one that was good then and is
+//! not now makes its row unreadable.
 
 use policy::catalog;
 use policy::model::{self, BadCertificates as Certificates, RobotsPolicy as Robots};
@@ -15,7 +16,8 @@ use store::table::read;
 const PUT_PROFILE: u8 = 2;
 const PUT_SETTINGS: u8 = 10;
 
-/// The first rows had neither `max_redirects` at the end of profiles nor `certificates` and `index_across` at the end of settings.
+/// The first rows had neither `max_redirects` at the end of profiles nor `certificates` and
+/// `index_across` at the end of settings.
 pub(crate) fn change(row: &[u8]) -> Option<catalog::Change> {
     let lacking: &[&[u8]] = match row.first() {
         Some(&PUT_PROFILE) => &[&[20]],

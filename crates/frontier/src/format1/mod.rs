@@ -1,14 +1,15 @@
 //! Rows as format 1 wrote them, and what they mean now.
 //!
-//! **Nothing here changes** but the right-hand sides of the conversions: these are the types as they were when format 1 ended, so that its rows are
-//! read the same way whatever becomes of the present types. A field that is added to a present type makes its conversion here fail to
+//! **Nothing here changes** but the right-hand sides of the conversions: these are the types as
+//! they were when format 1 ended, so that its rows are read the same way whatever becomes of the
+//! present types. A field that is added to a present type makes its conversion here fail to
 //! compile: say there what an old row means. (How rows get versions: [`store::table`].)
 //!
-//! Tables that are still as they were in format 1 (walks, counters) are not here. Who changes one of them copies its type into this
-//! module first; the test of golden rows notices who does not.
+//! Tables that are still as they were in format 1 (walks, counters) are not here. Who changes one
+//! of them copies its type into this module first; the test of golden rows notices who does not.
 //!
-//! Format 1 was not always the same: fields were added at the end of rows without a word. Rows of those first days are told by the bytes they
-//! lack, and get them here.
+//! Format 1 was not always the same: fields were added at the end of rows without a word. Rows of
+//! those first days are told by the bytes they lack, and get them here.
 
 mod cookies;
 mod declared;
@@ -51,7 +52,8 @@ pub(crate) fn traffic(row: &[u8]) -> Option<schema::Traffic> {
     read::<Traffic>(row).map(Into::into)
 }
 
-/// Rows said up to where a file was committed and no more: whose it is its captures say, and batches were not counted.
+/// Rows said up to where a file was committed and no more: whose it is its captures say, and
+/// batches were not counted.
 pub(crate) fn archive_file(row: &[u8]) -> Option<schema::ArchiveFile> {
     read::<u64>(row).map(|end| schema::ArchiveFile { collection: None, end, captures: 0, batch: 0 })
 }

@@ -1,9 +1,10 @@
 //! From what was fetched to what is archived and committed.
 //!
-//! A batch is archived with one sync and committed in one transaction, or not at all: then what was archived of it is cut off again,
-//! and it is done anew in another shape. Whoever lost its lease is left out. What weighs too much for one transaction is split before; and
-//! should a batch turn out too large all the same, it is halved until it fits. A page that does not fit alone, whatever is left out of it, is
-//! an error of that page (A12): the harvest goes on.
+//! A batch is archived with one sync and committed in one transaction, or not at all: then what was
+//! archived of it is cut off again, and it is done anew in another shape. Whoever lost its lease is
+//! left out. What weighs too much for one transaction is split before; and should a batch turn out
+//! too large all the same, it is halved until it fits. A page that does not fit alone, whatever is
+//! left out of it, is an error of that page (A12): the harvest goes on.
 
 use store::Error;
 
@@ -110,13 +111,15 @@ where
         refused
     }
 
-    /// A harvest that cannot be archived is not committed either: the run ends, and the next one harvests it again.
+    /// A harvest that cannot be archived is not committed either: the run ends, and the next one
+    /// harvests it again.
     async fn keep(&self, batch: &[Fetched<F::Exchange>]) -> Result<Kept, RunError> {
         let exchanges: Vec<_> = batch
             .iter()
             .filter_map(|fetched| fetched.exchange.as_ref().map(|exchange| (&fetched.order, exchange)))
             .collect();
-        // Also with nothing to keep: from then on `abandon` is about this batch, and no longer about the one before.
+        // Also with nothing to keep: from then on `abandon` is about this batch, and no longer about the
+        // one before.
         self.archive.keep(&exchanges).await.map_err(RunError::Archive)
     }
 }

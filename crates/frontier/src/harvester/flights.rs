@@ -1,9 +1,10 @@
 //! The fetches under way, and what keeps them in the air.
 //!
-//! A fetch may take longer than a lease: a file of gigabytes, a server that sends a byte a second. So each lease is renewed when a third of it
-//! has passed, for as long as the fetch keeps within its own limits (F6). What goes on beyond them has come to grief on our side: it is
-//! given up, as an error of that page, while its lease still holds. And what cannot even be given up, because it never comes to a
-//! point where it could be, is no longer renewed and loses its lease.
+//! A fetch may take longer than a lease: a file of gigabytes, a server that sends a byte a second.
+//! So each lease is renewed when a third of it has passed, for as long as the fetch keeps within
+//! its own limits (F6). What goes on beyond them has come to grief on our side: it is given up, as
+//! an error of that page, while its lease still holds. And what cannot even be given up, because it
+//! never comes to a point where it could be, is no longer renewed and loses its lease.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +20,8 @@ use crate::lane::Lane;
 use crate::ports::{Fetch, Fetcher, Order, Report};
 use crate::schema::ErrorKind;
 
-/// Whoever has not come home after this time is waiting, and no longer at work: a host that answered may fall silent too.
+/// Whoever has not come home after this time is waiting, and no longer at work: a host that
+/// answered may fall silent too.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Leases renewed in one transaction.
@@ -157,7 +159,8 @@ impl<E: Send + 'static> Flights<E> {
             let renewed = frontier.renew(&orders).await?;
             for (id, until) in some.iter().zip(renewed) {
                 let Some(flight) = self.about.get_mut(id) else { continue };
-                // One that was taken back is home too late, whenever that is: there is nothing to renew any more.
+                // One that was taken back is home too late, whenever that is: there is nothing to renew any
+                // more.
                 flight.order.until = until.unwrap_or(flight.order.until);
                 flight.renew_at = now + until.map_or(FOREVER, |end| third(end, clock));
             }

@@ -1,19 +1,24 @@
-//! The main loop (F5–F8) over the ports: reserve, fetch, archive, commit, with a bounded number of workers.
+//! The main loop (F5–F8) over the ports: reserve, fetch, archive, commit, with a bounded number of
+//! workers.
 //!
-//! Each order is fetched in a task of its own. Everything else is done in turns by one task: take what has been fetched
-//! since last time → archive it, one sync for all → commit it, one transaction for all → reserve for the workers that
-//! are free. So nobody fights for the head of the host queue or for the row of a host that answers on several connections; a slow disk makes
-//! the turns larger, and fetching waits for it; and what is archived but not committed is always the last thing in its file.
+//! Each order is fetched in a task of its own. Everything else is done in turns by one task: take
+//! what has been fetched since last time → archive it, one sync for all → commit it, one
+//! transaction for all → reserve for the workers that are free. So nobody fights for the head of
+//! the host queue or for the row of a host that answers on several connections; a slow disk makes
+//! the turns larger, and fetching waits for it; and what is archived but not committed is always
+//! the last thing in its file.
 //!
-//! Waiting is no work: whoever asks a host that has not answered yet, or not the last time, does so beside the workers, in a [lane](crate::lane) of
-//! its own that is bounded too; and a fetch that takes long moves over to that lane, as far as there is room. So hosts that
-//! answer keep the workers, however many do not (A15).
+//! Waiting is no work: whoever asks a host that has not answered yet, or not the last time, does so
+//! beside the workers, in a [lane](crate::lane) of its own that is bounded too; and a fetch that
+//! takes long moves over to that lane, as far as there is room. So hosts that answer keep the
+//! workers, however many do not (A15).
 //!
-//! Whatever happens at the same moment happens in one order (stop, what was fetched, time), so that on paused time the same
-//! orders and answers give the same run: the simulator drives this very loop.
+//! Whatever happens at the same moment happens in one order (stop, what was fetched, time), so that
+//! on paused time the same orders and answers give the same run: the simulator drives this very
+//! loop.
 //!
-//! When asked to stop, it reserves no more and commits what is in flight, as far as that comes home soon; the reservations of the rest
-//! are taken back at the next start.
+//! When asked to stop, it reserves no more and commits what is in flight, as far as that comes home
+//! soon; the reservations of the rest are taken back at the next start.
 
 mod commit;
 mod flights;
@@ -42,7 +47,8 @@ const STOP_WITHIN: Duration = Duration::from_secs(10);
 /// Harvests committed together.
 const BATCH_MAX: usize = 128;
 
-/// Hosts that are waited for, beside the workers, for each of them and in all: each is a task and a socket or two, and no more.
+/// Hosts that are waited for, beside the workers, for each of them and in all: each is a task and a
+/// socket or two, and no more.
 const WAITING_PER_WORKER: usize = 8;
 const WAITING_MAX: usize = 1024;
 
@@ -83,7 +89,8 @@ pub struct End {
 pub trait Witness: Send + Sync {
     fn harvested(&self, harvested: &Harvested<'_>);
 
-    /// A URL was not tried yet, but something may have been archived on the way: robots.txt was read first.
+    /// A URL was not tried yet, but something may have been archived on the way: robots.txt was
+    /// read first.
     fn put_off(&self, _harvested: &Harvested<'_>) {}
 
     /// What waits and what works, once a turn.
@@ -198,7 +205,8 @@ where
         Ok(())
     }
 
-    /// Who may start something. Who rests between two requests holds nobody either (A15); after a while it counts among those that wait.
+    /// Who may start something. Who rests between two requests holds nobody either (A15); after a
+    /// while it counts among those that wait.
     fn room(&self, flights: &Flights<F::Exchange>, tally: &Tally) -> Room {
         let (all, waiting, waiting_max) = (flights.len(), flights.waiting(), waiting_max(self.workers));
         let aside = waiting.min(waiting_max).max(self.frontier.resting());

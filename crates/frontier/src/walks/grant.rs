@@ -1,8 +1,9 @@
 //! Slots for the ids that walks want: the same slots, and the same politeness, as for any URL.
 //!
-//! A round goes on in the order of its turns: the first id that finds its host busy ends it for now, and it and those after it are taken back.
-//! A host that backs off is not waited for: its walk is left out until then. Where URLs of the queue wait for the same host, they and the
-//! walks have it by turns, or each half of it where it takes several at once.
+//! A round goes on in the order of its turns: the first id that finds its host busy ends it for
+//! now, and it and those after it are taken back. A host that backs off is not waited for: its walk
+//! is left out until then. Where URLs of the queue wait for the same host, they and the walks have
+//! it by turns, or each half of it where it takes several at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -206,7 +207,8 @@ impl Transaction<'_> {
 }
 
 impl Walks {
-    /// Takes back what got no slot, last first; returns when to try again, if nothing happens before.
+    /// Takes back what got no slot, last first; returns when to try again, if nothing happens
+    /// before.
     pub(crate) fn granted(&self, plans: &Plans, granted: &Granted) -> Option<Time> {
         let mut room = self.0.lock();
         let mut next = plans.next;

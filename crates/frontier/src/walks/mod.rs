@@ -1,16 +1,17 @@
 //! Walks (spec 3): ids that are counted up and down, beside the URLs that pages link to.
 //!
-//! The life of a walk: somebody declares it, and the next reservation finds it and brings it into memory from its rows. Whenever
-//! workers are free, the walks that take turns together say which ids come next ([`Walks::plan`]), and each gets a slot of its host like
-//! any URL ([`grant`]); what does not get one is taken back, so that the order of turns holds. The answer becomes a
-//! [result](results), and what that changes in the walk is written in the transaction that commits the capture. When nothing is left to do
-//! the walk has ended, and stays so until it is resumed.
+//! The life of a walk: somebody declares it, and the next reservation finds it and brings it into
+//! memory from its rows. Whenever workers are free, the walks that take turns together say which
+//! ids come next ([`Walks::plan`]), and each gets a slot of its host like any URL ([`grant`]); what
+//! does not get one is taken back, so that the order of turns holds. The answer becomes a
+//! [result](results), and what that changes in the walk is written in the transaction that commits
+//! the capture. When nothing is left to do the walk has ended, and stays so until it is resumed.
 //!
-//! Ids in flight are in memory and in the slots of their hosts only. A process has its walks to itself; after a crash the ids that
-//! nothing is known of behind a walk's head are issued again.
+//! Ids in flight are in memory and in the slots of their hosts only. A process has its walks to
+//! itself; after a crash the ids that nothing is known of behind a walk's head are issued again.
 //!
-//! As many ids of a round are in flight as its most generous host takes requests at once: with one, the turns are
-//! strictly one after the other.
+//! As many ids of a round are in flight as its most generous host takes requests at once: with one,
+//! the turns are strictly one after the other.
 
 mod grant;
 mod results;
@@ -213,7 +214,8 @@ impl Walks {
         }
     }
 
-    /// Whether no walk that is switched on has anything left to do. What was not looked at yet is not over.
+    /// Whether no walk that is switched on has anything left to do. What was not looked at yet is
+    /// not over.
     pub(crate) fn have_ended(&self) -> bool {
         let room = self.0.lock();
         let ended = |strand: &Strand| strand.paused || strand.walk.ended().is_some();
@@ -230,7 +232,8 @@ impl Room {
         self.strands().find(|strand| strand.declared.name == name)
     }
 
-    /// Whether it is here as declared. One whose ids are in flight stays as it is until they are home.
+    /// Whether it is here as declared. One whose ids are in flight stays as it is until they are
+    /// home.
     fn has(&mut self, declared: &DeclaredWalk) -> bool {
         self.strand(&declared.name).is_some_and(|strand| {
             strand.declared.settings == declared.settings || strand.walk.in_flight() > 0
@@ -303,7 +306,8 @@ impl Room {
 }
 
 impl Round {
-    /// An id was not asked for after all. If it was the last to be issued, its turn has not been either (L8).
+    /// An id was not asked for after all. If it was the last to be issued, its turn has not been
+    /// either (L8).
     fn undo(&mut self, turn: &Turn) {
         let last = self.issued.last() == Some(turn);
         self.issued.retain(|issued| issued != turn);

@@ -108,7 +108,8 @@ impl Walks {
 }
 
 impl Transaction<'_> {
-    /// What an answer to a walk does besides: to its host, and to the queue if its links are followed.
+    /// What an answer to a walk does besides: to its host, and to the queue if its links are
+    /// followed.
     pub(crate) async fn walked(
         &self,
         harvest: &Harvest<'_>,

@@ -57,7 +57,8 @@ impl Frontier {
         room.strand(name).map(|strand| look(&strand.walk, &strand.run))
     }
 
-    /// Whether these walks, as far as they are switched on, have nothing left to do. What was not looked at yet is not over.
+    /// Whether these walks, as far as they are switched on, have nothing left to do. What was not
+    /// looked at yet is not over.
     pub fn walks_have_ended(&self, names: &[String]) -> bool {
         let mut room = self.walks.0.lock();
         room.version.is_some()
@@ -75,7 +76,8 @@ impl Frontier {
         }
     }
 
-    /// L11: begins another run of a walk, or its first. Not while its ids are in flight; other walks go on as they were.
+    /// L11: begins another run of a walk, or its first. Not while its ids are in flight; other
+    /// walks go on as they were.
     pub async fn resume_walk(&self, name: &str, resume: Resume) -> Result<(), WalkError> {
         // No reservation is under way that has taken ids off it.
         let _no_reservation = self.reserving.lock().await;
@@ -122,14 +124,16 @@ impl Frontier {
 }
 
 impl Walks {
-    /// Nothing of it is in flight, and all its results are committed: the run in its row is the one in memory.
+    /// Nothing of it is in flight, and all its results are committed: the run in its row is the one
+    /// in memory.
     fn is_at_rest(&self, name: &str, stored: Option<WalkRun>) -> bool {
         let mut room = self.0.lock();
         let stored = stored.unwrap_or_default();
         room.strand(name).is_none_or(|strand| strand.walk.in_flight() == 0 && strand.run == stored)
     }
 
-    /// Its rows say something else now: it is read anew, and the others stay as they are. Not while a reservation is under way.
+    /// Its rows say something else now: it is read anew, and the others stay as they are. Not while
+    /// a reservation is under way.
     fn reload(&self, name: &str) {
         let mut room = self.0.lock();
         room.version = None;

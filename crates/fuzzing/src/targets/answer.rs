@@ -1,5 +1,5 @@
-//! From an answer to the next request (A7, A12): whatever its headers leave behind can be kept, read back, and sent. The input is the
-//! answer, head and all.
+//! From an answer to the next request (A7, A12): whatever its headers leave behind can be kept,
+//! read back, and sent. The input is the answer, head and all.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
-//! Requests to the API (I4): whatever they say, the answer is no server error and can be read; and what was put is shown, and what is
-//! shown can be put back. An input is a few requests: `METHOD /path`, then the body up to a line `---`.
+//! Requests to the API (I4): whatever they say, the answer is no server error and can be read; and
+//! what was put is shown, and what is shown can be put back. An input is a few requests: `METHOD
+//! /path`, then the body up to a line `---`.
 
 use std::path::Path;
 

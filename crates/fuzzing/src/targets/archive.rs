@@ -1,5 +1,5 @@
-//! What is done with the archive's files at a start (A13), whatever store, journal and directory say: restated here in the words of the
-//! rule, and not in those of the code. The input draws them.
+//! What is done with the archive's files at a start (A13), whatever store, journal and directory
+//! say: restated here in the words of the rule, and not in those of the code. The input draws them.
 
 use std::collections::BTreeMap;
 

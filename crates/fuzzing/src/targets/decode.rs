@@ -1,5 +1,5 @@
-//! Content codings (A4, A5): reading never fails, never gives more than allowed, and gives the same in whatever pieces. The first line
-//! is `Content-Encoding`.
+//! Content codings (A4, A5): reading never fails, never gives more than allowed, and gives the same
+//! in whatever pieces. The first line is `Content-Encoding`.
 
 use std::io::{Read, Write};
 
@@ -79,8 +79,8 @@ fn decode(input: &[u8]) {
     let has = |name: &[u8]| names.windows(name.len()).any(|window| window == name);
     let is_odd = whole.1.is_some() || problem.is_some();
     match is_odd && (has(b"br") || has(b"zstd")) {
-        // Their decoders keep to themselves what they had unpacked when they met what was wrong, and brotli's sees what follows the
-        // end only where it has read that already.
+        // Their decoders keep to themselves what they had unpacked when they met what was wrong, and brotli's
+        // sees what follows the end only where it has read that already.
         true => assert!(slowly.starts_with(&whole.0) || whole.0.starts_with(&slowly), "byte by byte"),
         false => {
             assert_eq!((&slowly, problem.is_some()), (&whole.0, whole.1.is_some()), "byte by byte");

@@ -1,4 +1,5 @@
-//! An answer on its way in, and the chunked coding (A4, A11): however the bytes arrive, the same is made of them.
+//! An answer on its way in, and the chunked coding (A4, A11): however the bytes arrive, the same is
+//! made of them.
 
 use std::io::Read;
 

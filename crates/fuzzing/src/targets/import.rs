@@ -1,4 +1,5 @@
-//! Seed lists of others (I3): every seed is a URL that a config takes, and what is left out is told with its line.
+//! Seed lists of others (I3): every seed is a URL that a config takes, and what is left out is told
+//! with its line.
 
 use crate::{Seeds, Target, first_line};
 

@@ -1,4 +1,5 @@
-//! The archive's own journal (A13): any bytes in its place say something or nothing, and what is written after them is remembered.
+//! The archive's own journal (A13): any bytes in its place say something or nothing, and what is
+//! written after them is remembered.
 
 use std::fs;
 

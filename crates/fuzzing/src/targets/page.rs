@@ -1,5 +1,5 @@
-//! The links of a page (A10, A11): every one can be asked for, bounds are bounds, and a body that trickles in or is cut at any byte is
-//! read like any other. The first line is the Content-Type.
+//! The links of a page (A10, A11): every one can be asked for, bounds are bounds, and a body that
+//! trickles in or is cut at any byte is read like any other. The first line is the Content-Type.
 
 use std::collections::HashSet;
 

@@ -1,6 +1,7 @@
-//! The archive and its store, killed, cut, rolled back and damaged in any order (A13, A14): no archived byte goes but those of the batch
-//! in hand, a start that is refused touches nothing, a second start finds nothing to do, and every capture is where the store says. The
-//! input says what happens, one byte after the other.
+//! The archive and its store, killed, cut, rolled back and damaged in any order (A13, A14): no
+//! archived byte goes but those of the batch in hand, a start that is refused touches nothing, a
+//! second start finds nothing to do, and every capture is where the store says. The input says what
+//! happens, one byte after the other.
 
 use std::collections::BTreeMap;
 use std::fs;

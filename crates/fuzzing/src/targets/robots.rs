@@ -1,4 +1,5 @@
-//! robots.txt (A3): what decided decides alone too, and spelling does not matter. The first line names the agent.
+//! robots.txt (A3): what decided decides alone too, and spelling does not matter. The first line
+//! names the agent.
 
 use policy::robots::{CRAWL_DELAY_MAX, Robots, Verdict};
 use policy::url::{CrawlUrl, UrlRules, normalise};

@@ -1,4 +1,5 @@
-//! URLs (F29): what was taken once is in the one spelling, and everything that takes it apart can. First line: the page it stood on.
+//! URLs (F29): what was taken once is in the one spelling, and everything that takes it apart can.
+//! First line: the page it stood on.
 
 use net::surt;
 use policy::cookies::{ROWS_MAX, rows_for};

@@ -1,5 +1,5 @@
-//! Archive files of anybody's making (A8, A11): reading ends, places are where they say, and a record that an index may point to can be
-//! read from there.
+//! Archive files of anybody's making (A8, A11): reading ends, places are where they say, and a
+//! record that an index may point to can be read from there.
 
 use std::fs;
 use std::io::Read;
@@ -133,7 +133,8 @@ fn all(input: &[u8], step: usize) -> Option<(Vec<Read1>, usize)> {
         }
         assert!(block.len() as u64 <= head.block_bytes);
         let extent = if ended { reader.end().ok() } else { None };
-        // How far a member was read that holds several records depends on the pieces, and nobody may rely on it.
+        // How far a member was read that holds several records depends on the pieces, and nobody may rely
+        // on it.
         let length = |extent: &warc::Extent| if extent.seekable { extent.length } else { 0 };
         let extent = extent.map(|extent| (extent.offset, length(&extent), extent.seekable));
         records.push(Read1 { offset: head.offset, fields: head.fields, block, extent });

@@ -1,5 +1,5 @@
-//! A long page is read through a window (A11): where in it something stands makes no difference. The first line says what it is; the
-//! first two bytes after it, where the window ends.
+//! A long page is read through a window (A11): where in it something stands makes no difference.
+//! The first line says what it is; the first two bytes after it, where the window ends.
 
 use net::exchange::Head;
 use net::extract::{Extracted, Limits, Page, links};

@@ -1,7 +1,9 @@
-//! The content map (L12): a line of cells from the lowest id to the highest, and below it where the heads stand.
+//! The content map (L12): a line of cells from the lowest id to the highest, and below it where the
+//! heads stand.
 //!
-//! `o` is a cell with content, `x` one with more holes than content, `·` one that nothing is known of. A head that goes up is `>`, one that
-//! goes down is `<`. A walk that nothing but a margin ends is drawn as far as it has come, with a little of what is ahead.
+//! `o` is a cell with content, `x` one with more holes than content, `·` one that nothing is known
+//! of. A head that goes up is `>`, one that goes down is `<`. A walk that nothing but a margin ends
+//! is drawn as far as it has come, with a little of what is ahead.
 
 use std::io::IsTerminal;
 use std::ops::RangeInclusive;

@@ -1,9 +1,12 @@
-//! The URL itself, evaluated once more when its answer is processed (F30): by what is declared by now, and by what DNS and robots.txt say by now.
+//! The URL itself, evaluated once more when its answer is processed (F30): by what is declared by
+//! now, and by what DNS and robots.txt say by now.
 //!
-//! Both are known from before the request, as a rule, and nobody is asked. Where what was known has run out while the answer was under way, it is asked for
-//! anew: DNS at once, robots.txt when the delay of its host has passed, for that is a request (A15). Meanwhile the order [rests](Frontier::rest), and
-//! holds nobody. Where that would take too long, or where robots.txt cannot be had, what held when the URL was asked for goes on holding: it is
-//! evaluated before its next harvest anyway.
+//! Both are known from before the request, as a rule, and nobody is asked. Where what was known has
+//! run out while the answer was under way, it is asked for anew: DNS at once, robots.txt when the
+//! delay of its host has passed, for that is a request (A15). Meanwhile the order
+//! [rests](Frontier::rest), and holds nobody. Where that would take too long, or where robots.txt
+//! cannot be had, what held when the URL was asked for goes on holding: it is evaluated before its
+//! next harvest anyway.
 //!
 //! Scope is the commit's business: it has the declarations of that very moment.
 

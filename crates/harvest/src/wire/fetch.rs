@@ -29,7 +29,8 @@ use super::pack::{Answer, Original, PackedAnswer, Packers};
 use super::robots::{Asked, Asker, Failure, Reading, RobotsCache, Ruling};
 use crate::clock::SystemClock;
 
-/// Answers up to this size are read for links and packed right away; larger ones where they keep nobody waiting.
+/// Answers up to this size are read for links and packed right away; larger ones where they keep
+/// nobody waiting.
 const AT_ONCE_BYTES_MAX: u64 = 256 << 10;
 /// Of a body, decoded, in which the patterns of a walk are looked for.
 const LOOKED_AT_BYTES_MAX: u64 = 1 << 20;
@@ -161,12 +162,14 @@ impl WireFetcher {
         (self.client.fetch(&request).await, original)
     }
 
-    /// The capture that holds what the URL last gave; none if it was never fetched or never archived, or lies there no more.
+    /// The capture that holds what the URL last gave; none if it was never fetched or never
+    /// archived, or lies there no more.
     async fn original(&self, order: &Order) -> Option<Original> {
         order.digest.as_ref()?;
         let shelf = self.shelf.as_ref()?;
         let key = surt::key(order.url.as_str());
-        // A store that cannot be read is noticed by the commit: here it only means a full copy instead of a reference.
+        // A store that cannot be read is noticed by the commit: here it only means a full copy instead of a
+        // reference.
         let (time, capture) =
             self.frontier.original(&order.collection, &key, order.url.as_str()).await.ok()??;
         let digest::Parsed::Sum(payload) = Digest::parse(&capture.digest)? else { return None };
@@ -296,8 +299,8 @@ fn denied(ruling: &Ruling) -> Report {
     report
 }
 
-/// Does it where it keeps nobody waiting. A page that makes us panic does so here as it would have done there: it is a broken page, and
-/// no fault of the disk (A12).
+/// Does it where it keeps nobody waiting. A page that makes us panic does so here as it would have
+/// done there: it is a broken page, and no fault of the disk (A12).
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
@@ -404,7 +407,8 @@ impl Work {
         })
     }
 
-    /// What the link index is told: the links a person could click. What is no page but was captured is known to be there, and has none.
+    /// What the link index is told: the links a person could click. What is no page but was
+    /// captured is known to be there, and has none.
     fn page(&self, extracted: &Extracted, unchanged: bool) -> Option<PageNow> {
         match self.exchange.head.status {
             _ if !self.indexed || unchanged => None,
@@ -439,7 +443,8 @@ impl Work {
         }))
     }
 
-    /// F35: a page that was not modified names all the links it had, as its last capture has them. None where there is no capture.
+    /// F35: a page that was not modified names all the links it had, as its last capture has them.
+    /// None where there is no capture.
     fn reread(&self) -> std::io::Result<Option<Extracted>> {
         let Some(original) = &self.original else { return Ok(None) };
         let file = net::warc::open_file(&original.path)?;
@@ -514,7 +519,8 @@ fn failed(error: &FetchError) -> Report {
     report
 }
 
-/// The fault is ours, not the URL's: the archive refuses the batch, and the run ends before anything is counted.
+/// The fault is ours, not the URL's: the archive refuses the batch, and the run ends before
+/// anything is counted.
 fn local(reason: &str) -> (Report, Option<PackedAnswer>) {
     let report = Report::bare(SystemClock.now(), Fetch::NoAnswer(ErrorKind::Broken));
     (report, Some(PackedAnswer::Failed(reason.to_owned())))

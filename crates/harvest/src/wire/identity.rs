@@ -44,7 +44,8 @@ impl Identity {
     }
 }
 
-/// The product token by which a robots.txt addresses a User-Agent (RFC 9309): its letters, `-` and `_` up to anything else.
+/// The product token by which a robots.txt addresses a User-Agent (RFC 9309): its letters, `-` and
+/// `_` up to anything else.
 pub(super) fn product_token(user_agent: &str) -> &str {
     let end = user_agent.find(|c: char| !(c.is_ascii_alphabetic() || c == '-' || c == '_'));
     &user_agent[..end.unwrap_or(user_agent.len())]

@@ -1,9 +1,12 @@
-//! The frontier's ports over `net`: an order becomes a request, an answer becomes a report and records of the archive.
+//! The frontier's ports over `net`: an order becomes a request, an answer becomes a report and
+//! records of the archive.
 //!
-//! The way of an order: [`robots`] says whether it may be fetched (and is fetched itself for that, when it is due) → [`fetch`] sends the
-//! request with the collection's cookies and headers → [`again`] asks whether all that still holds, now that the answer is there → it is
-//! read for links, and [`pack`]ed for the archive, both in the task of the order → [`archive`] appends what many orders brought, with one
-//! sync for all. Memory is bounded by the number of workers, and of hosts that are waited for beside them: an answer that is large lives in
+//! The way of an order: [`robots`] says whether it may be fetched (and is fetched itself for that,
+//! when it is due) → [`fetch`] sends the request with the collection's cookies and headers →
+//! [`again`] asks whether all that still holds, now that the answer is there → it is
+//! read for links, and [`pack`]ed for the archive, both in the task of the order → [`archive`]
+//! appends what many orders brought, with one sync for all. Memory is bounded by the number of
+//! workers, and of hosts that are waited for beside them: an answer that is large lives in
 //! a file from its first quarter of a megabyte on.
 
 mod again;
@@ -52,8 +55,9 @@ pub struct WireSettings {
     pub workers: usize,
 }
 
-/// Each host that is waited for has a socket, or two while its name is looked up: more than a process may open unless it asks for
-/// more. Where it may not have them, requests fail as if the hosts had refused them.
+/// Each host that is waited for has a socket, or two while its name is looked up: more than a
+/// process may open unless it asks for more. Where it may not have them, requests fail as if the
+/// hosts had refused them.
 const SOCKETS_MAX: u64 = 65_536;
 
 /// Lets this process open as many sockets as it is allowed to.
@@ -104,7 +108,8 @@ fn open_with(
             BadCertificates::Accept => Certificates::AcceptBad,
             BadCertificates::Refuse => Certificates::RequireValid,
         },
-        // As many rest as were asked at once: all answers of a batch may be home before the next requests go out.
+        // As many rest as were asked at once: all answers of a batch may be home before the next requests go
+        // out.
         pool: PoolLimits {
             per_origin_max: settings.workers,
             total_max: settings.workers * 2,

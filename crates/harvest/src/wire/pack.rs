@@ -119,7 +119,8 @@ fn add_dns(group: &mut net::warc::GroupBuilder<'_>, dns: Option<&DnsRecord>) -> 
 fn head_lines(exchange: &Exchange) -> Vec<String> {
     let mut head = Vec::new();
     let mut bytes = exchange.response.reader(0).take(exchange.head.bytes as u64);
-    // It is in memory, or in a file that was written a moment ago; if it cannot be read, the request is still there.
+    // It is in memory, or in a file that was written a moment ago; if it cannot be read, the request is
+    // still there.
     let _ = bytes.read_to_end(&mut head);
     let lines = head
         .split(|byte| *byte == b'\n')
@@ -127,7 +128,8 @@ fn head_lines(exchange: &Exchange) -> Vec<String> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// What the metadata record says: on whose behalf, how it was reached, how long it took, and where it leads.
+/// What the metadata record says: on whose behalf, how it was reached, how long it took, and where
+/// it leads.
 fn metadata(answer: &Answer<'_>) -> Fields {
     let Answer { order, exchange, extracted, .. } = answer;
     let mut fields = Fields::new();

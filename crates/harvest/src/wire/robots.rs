@@ -1,17 +1,21 @@
 //! robots.txt (A3, A15): one per scheme, host and port, read when it is due, kept in memory.
 //!
-//! Asking for it is a request like any other. The order that finds it missing makes that one request, and has done enough with it: the URL
-//! comes again when the delay of its host has passed, and finds it here. Where it redirects, the next step is taken by the next order, from
-//! where this one left off: on its own slot if that leads to the same host, or the same group; else on a [visit](frontier::Visit) to the
-//! other one. If that is busy or resting, the order is put off until it is not; and those who wait for one host are sent there one after the other.
+//! Asking for it is a request like any other. The order that finds it missing makes that one
+//! request, and has done enough with it: the URL comes again when the delay of its host has passed,
+//! and finds it here. Where it redirects, the next step is taken by the next order, from where this
+//! one left off: on its own slot if that leads to the same host, or the same group; else on a
+//! [visit](frontier::Visit) to the other one. If that is busy or resting, the order is put off
+//! until it is not; and those who wait for one host are sent there one after the other.
 //! So no worker waits for anything but an answer.
 //!
-//! A redirect to the robots.txt of another server is that server's own: read once, it is known to all who are sent there. And what was read under
-//! one name (a collection may have an agent of its own) is known under all names that were asked for. What was denied before, and is allowed by what was
-//! read, comes back to the queue at once (F17).
+//! A redirect to the robots.txt of another server is that server's own: read once, it is known to
+//! all who are sent there. And what was read under one name (a collection may have an agent of its
+//! own) is known under all names that were asked for. What was denied before, and is allowed by
+//! what was read, comes back to the queue at once (F17).
 //!
-//! What was read is archived with the order that read it. The sitemaps it names are told once to each collection that comes by. A server that cannot be
-//! reached at all fails the order itself, in its own way: whether robots deny it is then not the question.
+//! What was read is archived with the order that read it. The sitemaps it names are told once to
+//! each collection that comes by. A server that cannot be reached at all fails the order itself, in
+//! its own way: whether robots deny it is then not the question.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
@@ -43,7 +47,8 @@ const LOOK_AGAIN: Span = Span::seconds(1);
 const UNUSED_MAX: Span = Span::hours(1);
 /// Hosts that others wait for, at a time.
 const AWAITED_MAX: usize = 10_000;
-/// Names under which robots.txt is read: there are as many as people declare, and beyond these each is read for itself.
+/// Names under which robots.txt is read: there are as many as people declare, and beyond these each
+/// is read for itself.
 const AGENTS_MAX: usize = 100;
 
 /// A server, and the name it may know us by.
@@ -224,7 +229,8 @@ impl RobotsCache {
             make_room(&mut servers);
         }
         let server = servers.entry(key.clone()).or_default();
-        // What was read for somebody is good for that one, however short it is cached: the delay of the host comes in between.
+        // What was read for somebody is good for that one, however short it is cached: the delay of the
+        // host comes in between.
         let unused = !server.used;
         let fresh = |known: &&Known| {
             let read = known.standing.read;
@@ -319,8 +325,8 @@ impl RobotsCache {
         }
     }
 
-    /// The last redirect was followed: what holds from now on, for this server and for the one it was read from, and whoever asks. Gives the servers
-    /// that said something.
+    /// The last redirect was followed: what holds from now on, for this server and for the one it
+    /// was read from, and whoever asks. Gives the servers that said something.
     fn conclude(
         &self,
         key: &Key,
@@ -391,7 +397,8 @@ impl Drop for InReading<'_> {
     }
 }
 
-/// Half of those that were made use of; if that is not enough, others too. What was read and not used yet would only be read again.
+/// Half of those that were made use of; if that is not enough, others too. What was read and not
+/// used yet would only be read again.
 fn make_room(servers: &mut HashMap<Key, Server>) {
     let mut keep = false;
     servers.retain(|_, server| {
@@ -406,7 +413,8 @@ fn make_room(servers: &mut HashMap<Key, Server>) {
     }
 }
 
-/// F17: what the server denied and does not any more is due again, under whatever name it is asked for.
+/// F17: what the server denied and does not any more is due again, under whatever name it is asked
+/// for.
 async fn readmit(asker: &Asker<'_>, server: &str, answer: Answer, text: &[u8]) -> store::Result<usize> {
     let rules = matches!(answer, Answer::Status(200..=299));
     let own = |collection: &str| {

@@ -1,5 +1,6 @@
-//! The fourteen rows of F30, and what robots deny (F17), over a real wire: a server and a name server on loopback, the real fetcher, frontier and
-//! archive between them. Whatever is found by now is brought about while the answer is under way.
+//! The fourteen rows of F30, and what robots deny (F17), over a real wire: a server and a name
+//! server on loopback, the real fetcher, frontier and archive between them. Whatever is found by
+//! now is brought about while the answer is under way.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -291,7 +292,8 @@ fn block_on(scenario: impl Future<Output = ()>) {
     runtime.worker_threads(2).enable_all().build().unwrap().block_on(scenario);
 }
 
-/// The columns of F30, and what is expected: what becomes of the URL, whether its host backs off, and captures in all.
+/// The columns of F30, and what is expected: what becomes of the URL, whether its host backs off,
+/// and captures in all.
 const ROWS: &str = "
      1 | first | response |         |     |        |     | next due    |          | 1
      2 | first | response |         | oos |        |     | removed     |          | 1

@@ -24,7 +24,8 @@ fn field(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// `page:cur` as the seed shows it, in the URIs of the index: `{"outlinkcount": 2, "outlinks":["com.b","com.c"]}`.
+/// `page:cur` as the seed shows it, in the URIs of the index: `{"outlinkcount": 2,
+/// "outlinks":["com.b","com.c"]}`.
 pub(super) fn outlinks(links: &[(String, &str)]) -> String {
     let mut text = format!("{{\"outlinkcount\": {}, \"outlinks\":[", links.len());
     for (n, (target, _)) in links.iter().enumerate() {

@@ -1,11 +1,14 @@
-//! The index in the seed's own form (X14): `row <TAB> family <TAB> qualifier <TAB> value`, one cell a line, sorted as bytes.
+//! The index in the seed's own form (X14): `row <TAB> family <TAB> qualifier <TAB> value`, one cell
+//! a line, sorted as bytes.
 //!
-//! It is read off one snapshot, in pieces, and nothing is sorted that is not bounded. Rows come in key order as they are. Ranks are
-//! the exception: a line begins with the number as printed, and `10:` sorts before `1:` as bytes. So the distinct numbers of a
-//! rank are collected and sorted as they are printed, and each is then read as a range. There are few: *n* different counts need about
-//! *n*²/2 links. A domain of few URIs is sorted as a whole.
+//! It is read off one snapshot, in pieces, and nothing is sorted that is not bounded. Rows come in
+//! key order as they are. Ranks are the exception: a line begins with the number as printed, and
+//! `10:` sorts before `1:` as bytes. So the distinct numbers of a rank are collected and sorted as
+//! they are printed, and each is then read as a range. There are few: *n* different counts need
+//! about *n*²/2 links. A domain of few URIs is sorted as a whole.
 //!
-//! It says what the cells are at that moment; while notes wait, they are on their way to what [`crate::Index::verify`] expects.
+//! It says what the cells are at that moment; while notes wait, they are on their way to what
+//! [`crate::Index::verify`] expects.
 
 mod escape;
 mod pages;

@@ -1,7 +1,8 @@
-//! What the observers of one handle know of each other: who works on which shard, and how much waits there.
+//! What the observers of one handle know of each other: who works on which shard, and how much
+//! waits there.
 //!
-//! Nothing here is needed to be right. It keeps workers of this process from doing the same work twice, and tells which shard is
-//! worth a batch.
+//! Nothing here is needed to be right. It keeps workers of this process from doing the same work
+//! twice, and tells which shard is worth a batch.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 

@@ -1,21 +1,26 @@
 //! Observers: small transactions that wake when something they watch has changed.
 //!
-//! Whoever changes a cell leaves a **note** in the same transaction. Notes lie in three queues, each in shards by the hash of what
-//! they are about. An observer takes the notes of one shard, as many as weigh no more than a batch may, and consumes
-//! them in the transaction that does their work. So work is done exactly once (X11): a crash before the commit leaves the notes,
-//! and of two workers with the same notes one loses the race and finds them gone.
+//! Whoever changes a cell leaves a **note** in the same transaction. Notes lie in three queues,
+//! each in shards by the hash of what they are about. An observer takes the notes of one shard, as
+//! many as weigh no more than a batch may, and consumes them in the transaction that does their
+//! work. So work is done exactly once (X11): a crash before the commit leaves the notes, and of two
+//! workers with the same notes one loses the race and finds them gone.
 //!
-//! Notes are weak: each has a number and a key of its own, so that any number of writers may notify one row without a conflict,
-//! and many notes are worked in together (X10). Where order matters, numbers tell it: who sends a page's links looks up the number
-//! they last went out under ([`crate::schema::Head::sent`]) and takes a higher one, so updates of one link are found in
+//! Notes are weak: each has a number and a key of its own, so that any number of writers may notify
+//! one row without a conflict, and many notes are worked in together (X10). Where order matters,
+//! numbers tell it: who sends a page's links looks up the number they last went out under
+//! ([`crate::schema::Head::sent`]) and takes a higher one, so updates of one link are found in
 //! the order of their pages, whichever process sent them.
 //!
-//! **Where a queue begins.** The store keeps a tombstone for every note consumed, so a scan must not start at the queue's first key.
-//! Each queue has a *floor*: no note at or below it is ever added. Senders read the floor in their transaction and lock one of a few
-//! guard rows; who raises the floor locks all of them. So either the sender's notes were committed before, or it runs
-//! again and sees the new floor. A worker that found nothing up to the floor starts above it from then on.
+//! **Where a queue begins.** The store keeps a tombstone for every note consumed, so a scan must
+//! not start at the queue's first key. Each queue has a *floor*: no note at or below it is ever
+//! added. Senders read the floor in their transaction and lock one of a few guard rows; who raises
+//! the floor locks all of them. So either the sender's notes were committed before, or it runs
+//! again and sees the new floor. A worker that found nothing up to the floor starts above it from
+//! then on.
 //!
-//! [`Workers`] run observers as notes come; [`Index::to_rest`](crate::Index::to_rest) returns when none waits.
+//! [`Workers`] run observers as notes come; [`Index::to_rest`](crate::Index::to_rest) returns when
+//! none waits.
 
 mod board;
 mod notes;
@@ -73,7 +78,8 @@ impl Queue {
     }
 }
 
-/// Shards of a queue. Never to be changed: notes wait in the shard they were sent to, and totals in theirs.
+/// Shards of a queue. Never to be changed: notes wait in the shard they were sent to, and totals in
+/// theirs.
 pub(crate) const SHARDS: u32 = 8;
 
 /// Where notes about this go, the same in every process.

@@ -44,7 +44,8 @@ impl Note {
 }
 
 impl Board {
-    /// Puts the notes into the transaction, with numbers above `after`, and gives the highest of them.
+    /// Puts the notes into the transaction, with numbers above `after`, and gives the highest of
+    /// them.
     pub(crate) async fn send(&self, tx: &Tx, outbox: Outbox, after: u64) -> Result<u64> {
         if outbox.shards.is_empty() {
             return Ok(after);
@@ -75,7 +76,8 @@ impl Board {
         count << HANDLE_BITS | (self.handle & ((1 << HANDLE_BITS) - 1))
     }
 
-    /// Takes notes of a shard, oldest first, up to the weight of a batch. They are gone when the transaction is committed.
+    /// Takes notes of a shard, oldest first, up to the weight of a batch. They are gone when the
+    /// transaction is committed.
     pub(crate) async fn take(&self, tx: &Tx, queue: Queue, shard: u32) -> Result<Vec<Note>> {
         let floor = FLOORS.get(tx, (self.index, queue.id())).await?.unwrap_or(0);
         let start = self.desk(queue, shard).start.load(Relaxed);

@@ -1,7 +1,8 @@
 //! One step of a worker: choose a shard, do one batch of it.
 //!
-//! Far behind first: a shard of links that is worth a full batch comes before more pages, so that nothing piles up between the
-//! observers. A fuller batch moves each rank once and not several times, so thin shards wait while there is other work.
+//! Far behind first: a shard of links that is worth a full batch comes before more pages, so that
+//! nothing piles up between the observers. A fuller batch moves each rank once and not several
+//! times, so thin shards wait while there is other work.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -22,8 +23,8 @@ enum Want {
 }
 
 impl Index {
-    /// Does one batch of whatever waits; false when there was nothing that nobody else is working on. `worker` tells where to
-    /// look first, so that workers do not look at the same shards.
+    /// Does one batch of whatever waits; false when there was nothing that nobody else is working
+    /// on. `worker` tells where to look first, so that workers do not look at the same shards.
     pub async fn step(&self, worker: usize) -> Result<bool> {
         Ok(self.step_full(worker).await? || self.step_pages(worker).await? || self.step_thin(worker).await?)
     }
@@ -125,7 +126,8 @@ impl Index {
         Ok(waiting)
     }
 
-    /// The time of the oldest load that is not worked in: how far the index lags behind. Loads of one shard count as old as its first.
+    /// The time of the oldest load that is not worked in: how far the index lags behind. Loads of
+    /// one shard count as old as its first.
     pub async fn waiting_since(&self) -> Result<Option<Time>> {
         let tx = self.store().begin().await?;
         let mut oldest: Option<Time> = None;

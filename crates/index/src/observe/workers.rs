@@ -1,8 +1,9 @@
 //! Observers at work while the process runs.
 //!
-//! A worker does what is worth a full batch at once. The rest it leaves lying for a moment, so that there is more of it: pages until the next
-//! look, what follows from pages until there are no more pages, or for a few looks. So while much comes in, batches are large, and what
-//! trickles in is in the index after a second or two.
+//! A worker does what is worth a full batch at once. The rest it leaves lying for a moment, so that
+//! there is more of it: pages until the next look, what follows from pages until there are no more
+//! pages, or for a few looks. So while much comes in, batches are large, and what trickles in is in
+//! the index after a second or two.
 
 use std::time::Duration;
 
@@ -29,8 +30,8 @@ impl Workers {
         Workers { index: index.clone(), count: count.max(1) }
     }
 
-    /// Works until `stop` is ready, or the store fails for good. Batches that are under way then are given up; their notes wait for
-    /// the next workers.
+    /// Works until `stop` is ready, or the store fails for good. Batches that are under way then
+    /// are given up; their notes wait for the next workers.
     pub async fn run(&self, stop: impl Future<Output = ()>) -> Result<()> {
         let mut workers = JoinSet::new();
         for number in 0..self.count {
@@ -67,7 +68,8 @@ async fn work(index: Index, number: usize) -> Error {
     }
 }
 
-/// Works while there is something worth it, then takes what little there is; whether there was anything.
+/// Works while there is something worth it, then takes what little there is; whether there was
+/// anything.
 async fn look(index: &Index, number: usize, looks: &mut u32) -> Result<bool> {
     let mut worked = false;
     while index.step_full(number).await? {

@@ -16,8 +16,8 @@ use crate::uri::Uri;
 const EXAMINED_MAX: usize = 10_000;
 
 impl Index {
-    /// The links to a URI with their anchor texts, by source. With a stretch of time, only those that were there in it; then a
-    /// page may be short, or empty, and still have a next one.
+    /// The links to a URI with their anchor texts, by source. With a stretch of time, only those
+    /// that were there in it; then a page may be short, or empty, and still have a next one.
     pub async fn inlinks(
         &self,
         uri: &Uri,

@@ -1,7 +1,8 @@
 //! Questions to an index (X12, X15).
 //!
-//! Every list is paged by key: a cursor says after which entry to go on, so a page costs the same wherever it is and however much there is,
-//! and entries that come or go meanwhile move nothing else. A cursor is opaque, and good for the query that gave it.
+//! Every list is paged by key: a cursor says after which entry to go on, so a page costs the same
+//! wherever it is and however much there is, and entries that come or go meanwhile move nothing
+//! else. A cursor is opaque, and good for the query that gave it.
 
 mod cursor;
 mod links;

@@ -1,7 +1,7 @@
 //! Ranks, merged from two streams.
 //!
-//! A scope (everything, or a domain) keeps its URIs in two ranges, not loaded and loaded, each by incount. By score the second counts one
-//! more. Merging the two gives either order.
+//! A scope (everything, or a domain) keeps its URIs in two ranges, not loaded and loaded, each by
+//! incount. By score the second counts one more. Merging the two gives either order.
 
 use store::key::Desc;
 use store::table::KeyRange;
@@ -107,7 +107,8 @@ impl Stream<'_> {
 }
 
 impl Index {
-    /// X9, X12: URIs by incount or score, highest first. By incount, those without inlinks are not listed.
+    /// X9, X12: URIs by incount or score, highest first. By incount, those without inlinks are not
+    /// listed.
     pub async fn top(&self, by: By, after: Option<&str>, limit: usize) -> Result<Listing<RankedPage>, Error> {
         let query = match by {
             By::Incount => "incount",

@@ -1,4 +1,5 @@
-//! What the tests of the index share: pages in short form, and a model that computes the dump from pages alone.
+//! What the tests of the index share: pages in short form, and a model that computes the dump from
+//! pages alone.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test uses a part of it")]
 

@@ -26,7 +26,8 @@ pub(super) struct SetCookie<'a> {
 }
 
 impl<'a> SetCookie<'a> {
-    /// None if there is no name, or something in it that could not be sent back: control characters, bytes that are no text.
+    /// None if there is no name, or something in it that could not be sent back: control
+    /// characters, bytes that are no text.
     pub(super) fn parse(header: &'a [u8], now: Time) -> Option<SetCookie<'a>> {
         let header = std::str::from_utf8(header).ok()?;
         let (pair, attributes) = header.split_once(';').unwrap_or((header, ""));
@@ -77,8 +78,8 @@ impl<'a> SetCookie<'a> {
     }
 }
 
-/// The domain it holds for, and whether for that host only. A server speaks for itself and the domains above it, and not for a
-/// public suffix, unless it is one.
+/// The domain it holds for, and whether for that host only. A server speaks for itself and the
+/// domains above it, and not for a public suffix, unless it is one.
 fn domain_for(wanted: Option<&str>, host: &str) -> Option<(String, bool)> {
     let Some(wanted) = wanted else { return Some((host.to_owned(), true)) };
     let url::Host::Domain(domain) = url::Host::parse(wanted).ok()? else {

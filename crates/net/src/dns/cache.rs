@@ -1,7 +1,8 @@
 //! A map that never holds more than its bound.
 //!
-//! Two generations: what is asked for moves to the young one; when that is full it becomes the old one, and what was old is
-//! forgotten. So an entry lives at least until half as many others as fit were wanted after it, at no cost but two hash maps.
+//! Two generations: what is asked for moves to the young one; when that is full it becomes the old
+//! one, and what was old is forgotten. So an entry lives at least until half as many others as fit
+//! were wanted after it, at no cost but two hash maps.
 
 use std::collections::HashMap;
 

@@ -1,13 +1,16 @@
 //! Names to addresses (A2).
 //!
-//! A name is looked up once, with its IPv4 and IPv6 addresses in one go, and the answer is kept as long as its TTL says, within
-//! [`TTL_MIN`] and [`TTL_MAX`]. Whoever asks meanwhile waits for the same look-up; should the one who made it give up, the next
-//! in line makes it. Failures are kept too, but briefly, so that a thousand URLs of a dead name cost one question. Each look-up
-//! that found something is handed out exactly once as a [`DnsRecord`] for the archive, to the caller it was made for.
+//! A name is looked up once, with its IPv4 and IPv6 addresses in one go, and the answer is kept as
+//! long as its TTL says, within [`TTL_MIN`] and [`TTL_MAX`]. Whoever asks meanwhile waits for the
+//! same look-up; should the one who made it give up, the next in line makes it. Failures are kept
+//! too, but briefly, so that a thousand URLs of a dead name cost one question. Each look-up
+//! that found something is handed out exactly once as a [`DnsRecord`] for the archive, to the
+//! caller it was made for.
 //!
-//! The protocol is hickory's, with its cache turned off: ours runs on the given clock and knows who made the look-up. Names are
-//! asked for as they are, without search domains and without `/etc/hosts`: the web does not know those of this machine.
-//! [`Overrides`] serve tests and odd networks.
+//! The protocol is hickory's, with its cache turned off: ours runs on the given clock and knows who
+//! made the look-up. Names are asked for as they are, without search domains and without
+//! `/etc/hosts`: the web does not know those of this machine. [`Overrides`] serve tests and odd
+//! networks.
 
 mod cache;
 mod overrides;
@@ -42,7 +45,8 @@ pub type Clock = Arc<dyn Fn() -> Time + Send + Sync>;
 /// Bounds of how long an answer is kept, whatever its TTL.
 pub const TTL_MIN: Span = Span::seconds(10);
 pub const TTL_MAX: Span = Span::hours(24);
-/// Bound of how long it is remembered that a name has no address, and how long that a look-up failed.
+/// Bound of how long it is remembered that a name has no address, and how long that a look-up
+/// failed.
 pub const NEGATIVE_TTL_MAX: Span = Span::minutes(5);
 pub const FAILURE_TTL: Span = Span::seconds(10);
 /// Names remembered at a time.
@@ -93,7 +97,8 @@ struct Answer {
 }
 
 impl Resolver {
-    /// With the name servers of `/etc/resolv.conf`, or if there are none to read, the one of this machine, as the C library does.
+    /// With the name servers of `/etc/resolv.conf`, or if there are none to read, the one of this
+    /// machine, as the C library does.
     pub fn system(overrides: Overrides, clock: Clock) -> Resolver {
         let (config, options) = read_system_conf().unwrap_or_else(|problem| {
             tracing::warn!(%problem, "no name servers in /etc/resolv.conf, asking 127.0.0.1");
@@ -195,7 +200,8 @@ impl Resolver {
         }
     }
 
-    /// The answers that have addresses; a family that failed is no matter as long as the other did not.
+    /// The answers that have addresses; a family that failed is no matter as long as the other did
+    /// not.
     async fn both_families(&self, name: Name) -> Result<Vec<Lookup>, Miss> {
         let v4 = self.upstream.lookup(name.clone(), RecordType::A);
         let v6 = self.upstream.lookup(name, RecordType::AAAA);

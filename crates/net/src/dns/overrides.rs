@@ -1,8 +1,9 @@
 //! Addresses given by the operator instead of looked up (`--resolve`).
 //!
-//! `host=addr[:port]` for one name, `*.domain=addr[:port]` for every name below a domain, `*=addr[:port]` for all. The exact name
-//! comes before a wildcard and a longer wildcard before a shorter one; several addresses for one pattern add up. A port given
-//! here is only where to connect to: URL and `Host` header keep theirs. The address guard still has its say.
+//! `host=addr[:port]` for one name, `*.domain=addr[:port]` for every name below a domain,
+//! `*=addr[:port]` for all. The exact name comes before a wildcard and a longer wildcard before a
+//! shorter one; several addresses for one pattern add up. A port given here is only where to
+//! connect to: URL and `Host` header keep theirs. The address guard still has its say.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};

@@ -1,4 +1,5 @@
-//! A look-up as the archive keeps it: `text/dns` after RFC 4027, as web archives have written it for twenty years.
+//! A look-up as the archive keeps it: `text/dns` after RFC 4027, as web archives have written it
+//! for twenty years.
 //!
 //! ```text
 //! 20261115123000

@@ -1,11 +1,13 @@
 //! Which characters the bytes of a page are (A10: declared, sniffed).
 //!
-//! In order: the byte order mark, the HTTP header, what the page says of itself, and if nobody says anything UTF-8 where it is that,
-//! else windows-1252, as browsers do. Text is decoded piece by piece, only where it is wanted, since almost every encoding has ASCII
-//! where ASCII has it; the few that have not are brought to UTF-8 as a stream first.
+//! In order: the byte order mark, the HTTP header, what the page says of itself, and if nobody says
+//! anything UTF-8 where it is that, else windows-1252, as browsers do. Text is decoded piece by
+//! piece, only where it is wanted, since almost every encoding has ASCII where ASCII has it; the
+//! few that have not are brought to UTF-8 as a stream first.
 //!
-//! A page of which nobody says anything may begin with 64 KiB of ASCII. Its encoding is then found as it is read: it is UTF-8 as long
-//! as every piece is, and windows-1252 from the first that is not.
+//! A page of which nobody says anything may begin with 64 KiB of ASCII. Its encoding is then found
+//! as it is read: it is UTF-8 as long as every piece is, and windows-1252 from the first that is
+//! not.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -51,7 +53,8 @@ impl Charset {
         Charset { found: Cell::new(Found::Nothing), ..Charset::new(fallback) }
     }
 
-    /// What the page is in, by all that has been read of it; queries of its links are written in it.
+    /// What the page is in, by all that has been read of it; queries of its links are written in
+    /// it.
     pub(super) fn encoding(&self) -> &'static Encoding {
         if self.found.get() == Found::Utf8 { UTF_8 } else { self.declared }
     }
@@ -63,7 +66,8 @@ impl Charset {
         self.seen.decode_without_bom_handling(bytes).0
     }
 
-    /// The text of bytes that were cut off somewhere: without a last character that is not all there.
+    /// The text of bytes that were cut off somewhere: without a last character that is not all
+    /// there.
     pub(super) fn text_of_cut(&self, bytes: &[u8]) -> String {
         let encoding = if self.is_utf8(bytes, valid_head) { UTF_8 } else { self.seen };
         let mut decoder = encoding.new_decoder_without_bom_handling();
@@ -91,7 +95,8 @@ impl Charset {
     }
 }
 
-/// What a page is written in and how long its byte order mark is; `in_page` reads what it says of itself.
+/// What a page is written in and how long its byte order mark is; `in_page` reads what it says of
+/// itself.
 pub(super) fn of(
     head: &[u8],
     http: Option<&str>,
@@ -140,7 +145,8 @@ fn valid_head(bytes: &[u8]) -> Option<&str> {
     }
 }
 
-/// Whether `<`, quotes and letters are the bytes they are in ASCII, and never part of another character.
+/// Whether `<`, quotes and letters are the bytes they are in ASCII, and never part of another
+/// character.
 fn is_ascii_like(encoding: &'static Encoding) -> bool {
     ![UTF_16LE, UTF_16BE, ISO_2022_JP].contains(&encoding)
 }

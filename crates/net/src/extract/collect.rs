@@ -1,7 +1,8 @@
 //! Gathering the links of a page: as texts while it is read, as URLs at its end.
 //!
-//! A `<base>` holds for the whole page, wherever it stands, so nothing is resolved before the end. What is said twice is kept once,
-//! with the first anchor text that says something. `nofollow` is a word to search engines and not obeyed: an archive keeps what there is.
+//! A `<base>` holds for the whole page, wherever it stands, so nothing is resolved before the end.
+//! What is said twice is kept once, with the first anchor text that says something. `nofollow` is a
+//! word to search engines and not obeyed: an archive keeps what there is.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -15,7 +16,8 @@ use super::Found;
 /// Longest text that is taken for a link; a URL that comes out of it is shorter still.
 const RAW_BYTES_MAX: usize = 8 << 10;
 
-/// Parts of a page with a base of their own that are told apart; in further ones the base around them holds.
+/// Parts of a page with a base of their own that are told apart; in further ones the base around
+/// them holds.
 const PARTS_MAX: usize = 1000;
 
 /// What a relative link is relative to.
@@ -219,7 +221,8 @@ impl Bases {
     }
 }
 
-/// Whether a link names a user, which its URL does not. Browsers take any number of slashes, and backslashes, before the authority.
+/// Whether a link names a user, which its URL does not. Browsers take any number of slashes, and
+/// backslashes, before the authority.
 fn has_user_info(raw: &str) -> bool {
     let is_slash = |c: char| matches!(c, '/' | '\\');
     let from = if raw.starts_with(is_slash) { Some(0) } else { raw.find(':').map(|colon| colon + 1) };
@@ -241,7 +244,8 @@ fn has_foreign_scheme(raw: &str) -> bool {
         && !scheme.eq_ignore_ascii_case("https")
 }
 
-/// On a page in an old encoding the query of a link is sent in that encoding, the rest of it in UTF-8 (WHATWG URL, 4.4).
+/// On a page in an old encoding the query of a link is sent in that encoding, the rest of it in
+/// UTF-8 (WHATWG URL, 4.4).
 fn with_legacy_query<'r>(raw: &'r str, encoding: &'static Encoding) -> std::borrow::Cow<'r, str> {
     let encoding = encoding.output_encoding();
     let Some(from) = raw.find('?').filter(|_| encoding != encoding_rs::UTF_8 && !raw.is_ascii()) else {

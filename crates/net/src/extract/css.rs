@@ -1,7 +1,7 @@
 //! URLs in style sheets, `<style>` and `style` attributes: `url(…)` and `@import`.
 //!
-//! A pass over the text that knows comments, strings and escapes, so that `content: "url(x)"` is no link. Not the grammar of CSS: a
-//! rule that a browser would throw away may still name a file.
+//! A pass over the text that knows comments, strings and escapes, so that `content: "url(x)"` is no
+//! link. Not the grammar of CSS: a rule that a browser would throw away may still name a file.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -33,7 +33,8 @@ pub(super) fn file(window: Window<'_>, http: Option<&str>, collector: &mut Colle
     charset
 }
 
-/// Of a style sheet that we cut off ourselves, what comes before the last mark that ends something: half a URL is none.
+/// Of a style sheet that we cut off ourselves, what comes before the last mark that ends something:
+/// half a URL is none.
 pub(super) fn finished(css: &str) -> &str {
     css.rfind([';', '}', ')']).map_or("", |end| &css[..=end])
 }

@@ -1,7 +1,9 @@
-//! Links out of sitemaps (index, URL set, with the extensions for pictures, videos and languages) and feeds (RSS, Atom, RDF).
+//! Links out of sitemaps (index, URL set, with the extensions for pictures, videos and languages)
+//! and feeds (RSS, Atom, RDF).
 //!
-//! Read by the names of elements without their prefixes: namespaces are wrong in the wild as often as they are right. Entries and
-//! pages are links, what belongs to them (pictures, videos, enclosures) is a requisite. An entry's links have its title as anchor text.
+//! Read by the names of elements without their prefixes: namespaces are wrong in the wild as often
+//! as they are right. Entries and pages are links, what belongs to them (pictures, videos,
+//! enclosures) is a requisite. An entry's links have its title as anchor text.
 
 use policy::model::LinkKind::{self, Link, Requisite};
 

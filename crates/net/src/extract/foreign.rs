@@ -1,8 +1,10 @@
-//! Where SVG and MathML are in a page, by the rules of the HTML standard for foreign content (13.2.6.5).
+//! Where SVG and MathML are in a page, by the rules of the HTML standard for foreign content
+//! (13.2.6.5).
 //!
-//! Inside an `<svg>` or `<math>` elements may close themselves, `style` and `script` hold markup like any other, and `a`, `script`,
-//! `image` and `title` mean something else than outside. It ends with its end tag, with the start of an HTML element that cannot
-//! be in a drawing (a `<div>` after an `<svg>` that nobody closed), or with the end of an HTML element around it. In `foreignObject`
+//! Inside an `<svg>` or `<math>` elements may close themselves, `style` and `script` hold markup
+//! like any other, and `a`, `script`, `image` and `title` mean something else than outside. It ends
+//! with its end tag, with the start of an HTML element that cannot be in a drawing (a `<div>` after
+//! an `<svg>` that nobody closed), or with the end of an HTML element around it. In `foreignObject`
 //! and its likes HTML begins anew.
 //!
 //! Only elements of drawings are on the stack, so a page without any pays nothing.
@@ -105,7 +107,8 @@ fn hash(name: &[u8]) -> u64 {
     })
 }
 
-/// The integration points. `annotation-xml` is one only for some encodings; the others have no HTML in them anyway.
+/// The integration points. `annotation-xml` is one only for some encodings; the others have no HTML
+/// in them anyway.
 fn holds_html(name: &[u8]) -> bool {
     matches!(
         name,
@@ -113,7 +116,8 @@ fn holds_html(name: &[u8]) -> bool {
     )
 }
 
-/// The start of such an element ends the drawing (`font` does so only with some attributes, and has no links).
+/// The start of such an element ends the drawing (`font` does so only with some attributes, and has
+/// no links).
 fn breaks_out(name: &[u8]) -> bool {
     match name.len() {
         1 => matches!(name, b"b" | b"i" | b"p" | b"s" | b"u"),
@@ -143,7 +147,8 @@ fn breaks_out(name: &[u8]) -> bool {
     }
 }
 
-/// The end of such an element, where none is open in the drawing, is the end of one that the drawing is in.
+/// The end of such an element, where none is open in the drawing, is the end of one that the
+/// drawing is in.
 fn closes_from_outside(name: &[u8]) -> bool {
     breaks_out(name)
         || matches!(

@@ -1,8 +1,9 @@
 //! Links out of HTML (A10).
 //!
-//! Requisites are what a browser would fetch to show the page; links are what a person could follow; a refresh that names a URL is a
-//! redirect, however late it comes. Scripts are not run and not searched. A document within the page (`srcdoc`) is read like the page,
-//! with a base of its own if it has one.
+//! Requisites are what a browser would fetch to show the page; links are what a person could
+//! follow; a refresh that names a URL is a redirect, however late it comes. Scripts are not run and
+//! not searched. A document within the page (`srcdoc`) is read like the page, with a base of its
+//! own if it has one.
 
 mod elements;
 

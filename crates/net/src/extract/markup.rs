@@ -1,15 +1,18 @@
 //! Tags out of markup, whether HTML or XML, at the speed of `memchr`.
 //!
-//! This is the tokeniser of the HTML standard cut down to what links need: start tags with their attributes, end tags, and text where
-//! somebody wants it. No tree is built, no error is fatal, and everything is found in one pass over a bounded [`Window`]: a tag that
-//! does not end within it is skipped up to the next `>`, so that a hostile page costs linear time and no memory.
+//! This is the tokeniser of the HTML standard cut down to what links need: start tags with their
+//! attributes, end tags, and text where somebody wants it. No tree is built, no error is fatal, and
+//! everything is found in one pass over a bounded [`Window`]: a tag that does not end within it is
+//! skipped up to the next `>`, so that a hostile page costs linear time and no memory.
 //!
-//! `lol_html` takes about twice as long on the same pages for the same work, since it keeps what a rewriter needs: the output, a stack
-//! of open elements and a selector machine. That alone would not be worth a scanner of our own; but it reads no XML, and feeds in
-//! the wild are too broken for an XML parser, so this one serves both.
+//! `lol_html` takes about twice as long on the same pages for the same work, since it keeps what a
+//! rewriter needs: the output, a stack of open elements and a selector machine. That alone would
+//! not be worth a scanner of our own; but it reads no XML, and feeds in the wild are too broken for
+//! an XML parser, so this one serves both.
 //!
-//! Differences to the standard, all harmless for links: what is inside `noframes` and `noscript` is markup, because a reader without
-//! frames or scripts would see its links; a `</script>` inside `<!--<script>` ends the script.
+//! Differences to the standard, all harmless for links: what is inside `noframes` and `noscript` is
+//! markup, because a reader without frames or scripts would see its links; a `</script>` inside
+//! `<!--<script>` ends the script.
 
 use memchr::{memchr, memchr_iter};
 

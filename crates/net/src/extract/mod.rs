@@ -1,11 +1,14 @@
-//! The links of a page (A10): what an answer and its body name, as normalised URLs with their kind and anchor text.
+//! The links of a page (A10): what an answer and its body name, as normalised URLs with their kind
+//! and anchor text.
 //!
-//! The life of an answer here: its headers are asked first (`Location`, `Link`, `Refresh`); its Content-Type says whether the body is
-//! worth reading; the [codings](crate::decode) are taken off; its first bytes say what it really is and in which characters it is
-//! written; and one pass over it in a bounded window gathers the links, which become URLs at its end. Whatever is wrong with a body,
-//! everything before that point counts, and [`Extracted::problem`] says what it was (A11).
+//! The life of an answer here: its headers are asked first (`Location`, `Link`, `Refresh`); its
+//! Content-Type says whether the body is worth reading; the [codings](crate::decode) are taken off;
+//! its first bytes say what it really is and in which characters it is written; and one pass over
+//! it in a bounded window gathers the links, which become URLs at its end. Whatever is wrong with a
+//! body, everything before that point counts, and [`Extracted::problem`] says what it was (A11).
 //!
-//! Memory is bounded by the window, by the number of links, and by the decoders; time is linear in the bytes that are read.
+//! Memory is bounded by the window, by the number of links, and by the decoders; time is linear in
+//! the bytes that are read.
 
 mod charset;
 mod collect;
@@ -112,7 +115,8 @@ struct Reading {
     overlong: bool,
 }
 
-/// Reads an answer; `body` is what followed its head, without transfer coding but with its content codings.
+/// Reads an answer; `body` is what followed its head, without transfer coding but with its content
+/// codings.
 pub fn links(page: &Page<'_>, body: &mut dyn Read) -> Extracted {
     let mut collector = Collector::new(page.limits.links_max);
     headers(page, &mut collector);

@@ -1,7 +1,7 @@
 //! Parts of an XML document with a base of their own: elements with `xml:base`, as in Atom and SVG.
 //!
-//! From the first such element on, the open elements are remembered by name until it ends, so that a document with an end tag too
-//! many or too few loses no more than the part it is in.
+//! From the first such element on, the open elements are remembered by name until it ends, so that
+//! a document with an end tag too many or too few loses no more than the part it is in.
 
 use super::charset::Charset;
 use super::collect::{Collector, Entered};

@@ -1,6 +1,7 @@
-//! What a page says of its own encoding: the prescan of the HTML standard (13.2.3.2), and its likes for XML and CSS. It reads a
-//! declaration only if all of it is there, so a page cut in the middle of one declares nothing. Browsers that meet a declaration after
-//! the first kilobyte begin anew with it; looking further right away comes to the same.
+//! What a page says of its own encoding: the prescan of the HTML standard (13.2.3.2), and its likes
+//! for XML and CSS. It reads a declaration only if all of it is there, so a page cut in the middle
+//! of one declares nothing. Browsers that meet a declaration after the first kilobyte begin anew
+//! with it; looking further right away comes to the same.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 

@@ -1,4 +1,5 @@
-//! What stands before the first element of any XML document: the style sheet a browser shows it with.
+//! What stands before the first element of any XML document: the style sheet a browser shows it
+//! with.
 
 use policy::model::LinkKind;
 

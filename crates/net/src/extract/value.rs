@@ -8,7 +8,8 @@ use crate::content_type::unquoted;
 /// Candidates read from one `srcset`.
 const SRCSET_MAX: usize = 64;
 
-/// The URL of a refresh (`0; url=/x`), by the HTML standard's "shared declarative refresh steps". One that only reloads has none.
+/// The URL of a refresh (`0; url=/x`), by the HTML standard's "shared declarative refresh steps".
+/// One that only reloads has none.
 pub(super) fn refresh(value: &str) -> Option<&str> {
     let value = value.trim_ascii_start();
     let digits = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
@@ -69,7 +70,8 @@ fn descriptors(text: &str) -> usize {
     end.unwrap_or(text.len())
 }
 
-/// What a relation makes of a link: something the page needs, something to click, or nothing to fetch.
+/// What a relation makes of a link: something the page needs, something to click, or nothing to
+/// fetch.
 pub(super) fn rel(rel: &str) -> Option<LinkKind> {
     const NEEDED: [&str; 12] = [
         "stylesheet",

@@ -1,4 +1,5 @@
-//! A body seen through a window: what is not yet understood stays, what is understood goes, and it never grows beyond a bound.
+//! A body seen through a window: what is not yet understood stays, what is understood goes, and it
+//! never grows beyond a bound.
 
 use std::io::{Cursor, Read};
 

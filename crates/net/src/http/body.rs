@@ -5,7 +5,8 @@ use std::io::{self, Read};
 use super::chunked::Dechunk;
 use crate::exchange::{Exchange, Framing, RecordingReader};
 
-/// The body of an exchange without its transfer coding, but with its content coding; one that was cut off just ends.
+/// The body of an exchange without its transfer coding, but with its content coding; one that was
+/// cut off just ends.
 pub fn body(exchange: &Exchange) -> Body<'_> {
     let bytes = exchange.response.reader(exchange.head.bytes as u64);
     match exchange.framing {

@@ -1,9 +1,11 @@
 //! The chunked transfer coding: where it ends, and what is in it.
 //!
-//! [`Chunks`] walks over a body piece by piece and says of each stretch of bytes whether it is data or wrapping. The client uses it to know
-//! where an answer ends, [`Dechunk`] to unwrap a recorded one. Forgiven are LF for CRLF, blanks after a size, and extensions;
-//! sizes, lines and trailers are bounded. A body that says it is chunked but does not begin with a size is taken as it is: that
-//! happens on the web, and more often in archives whose writers unwrapped the body and kept the header.
+//! [`Chunks`] walks over a body piece by piece and says of each stretch of bytes whether it is data
+//! or wrapping. The client uses it to know where an answer ends, [`Dechunk`] to unwrap a recorded
+//! one. Forgiven are LF for CRLF, blanks after a size, and extensions; sizes, lines and trailers
+//! are bounded. A body that says it is chunked but does not begin with a size is taken as it is:
+//! that happens on the web, and more often in archives whose writers unwrapped the body and kept
+//! the header.
 
 use std::io::{self, Read};
 
@@ -143,7 +145,8 @@ fn after(state: State, byte: u8) -> State {
     }
 }
 
-/// Reads the data of a chunked body. One that is cut off or goes wrong ends where it does, without an error.
+/// Reads the data of a chunked body. One that is cut off or goes wrong ends where it does, without
+/// an error.
 #[derive(Debug)]
 pub struct Dechunk<R> {
     source: R,

@@ -1,7 +1,8 @@
 //! The client: takes a connection or makes one, sends, receives, and lets it rest.
 //!
-//! The name is asked for before each request, which costs nothing while its answer holds (A2), and the guard has its say each time
-//! (A6): a connection that rests at an address the name has left, or that may not be asked any more, is closed.
+//! The name is asked for before each request, which costs nothing while its answer holds (A2), and
+//! the guard has its say each time (A6): a connection that rests at an address the name has left,
+//! or that may not be asked any more, is closed.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -75,14 +76,16 @@ impl Client {
         Fetched { result, dns }
     }
 
-    /// Looks up the host of a URL: as it is known, or anew where that has run out. Gives the look-up that was made for it, if one was.
+    /// Looks up the host of a URL: as it is known, or anew where that has run out. Gives the
+    /// look-up that was made for it, if one was.
     pub async fn look_up(&self, url: &CrawlUrl) -> Result<Option<DnsRecord>, DnsError> {
         let default_port = if url.scheme() == Scheme::Https { 443 } else { 80 };
         let resolved = self.resolver.resolve(url.host(), url.port().unwrap_or(default_port)).await?;
         Ok(resolved.record)
     }
 
-    /// Closes connections that rested too long, and says how many are still resting. Fetches do this on the way; this is for quiet times.
+    /// Closes connections that rested too long, and says how many are still resting. Fetches do
+    /// this on the way; this is for quiet times.
     pub fn close_idle(&self) -> usize {
         self.pool.expire()
     }

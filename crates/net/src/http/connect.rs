@@ -1,8 +1,9 @@
 //! From a URL to an open connection: look up, check, connect, encrypt.
 //!
-//! Every address passes the guard right here, whether it came from DNS, an override, or stood in the URL, so that neither
-//! a redirect nor a name that changes its mind gets around it (A6). Only the addresses that pass are tried, a few of them, each with
-//! a fair part of the time that is left.
+//! Every address passes the guard right here, whether it came from DNS, an override, or stood in
+//! the URL, so that neither a redirect nor a name that changes its mind gets around it (A6). Only
+//! the addresses that pass are tried, a few of them, each with a fair part of the time that is
+//! left.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -46,7 +47,8 @@ impl Client {
         Ok(Connection { stream, remote, tls, origin: request::origin(url).into(), reused: false })
     }
 
-    /// The addresses of the URL's host that may be connected to; the look-up made for it, if any, is left in `dns` whatever comes of it.
+    /// The addresses of the URL's host that may be connected to; the look-up made for it, if any,
+    /// is left in `dns` whatever comes of it.
     pub(super) async fn addresses(
         &self,
         url: &CrawlUrl,

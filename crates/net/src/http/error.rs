@@ -25,11 +25,13 @@ pub enum FetchErrorKind {
     Tls,
     /// Connected, but no complete head in time.
     Timeout,
-    /// The connection broke before there was an answer, or what came was none, or it cannot be asked for at all.
+    /// The connection broke before there was an answer, or what came was none, or it cannot be
+    /// asked for at all.
     Broken,
     /// More header bytes than allowed.
     Limit,
-    /// The disk on this side could not keep the answer. Nothing that came from the web leads here (A12).
+    /// The disk on this side could not keep the answer. Nothing that came from the web leads here
+    /// (A12).
     Local,
 }
 

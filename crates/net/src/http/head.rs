@@ -1,9 +1,10 @@
 //! The head of an answer, read with forgiveness.
 //!
-//! Servers of the open web send lines that end in LF alone, names with a space before the colon, folded values, bytes that are no
-//! text, no reason, two lengths. An archive takes all of that, as long as there is a status line and an empty line. What is unclear
-//! about the end of the body is settled here, once, as a [`Layout`]: when in doubt the body goes on to the end of the connection,
-//! and the connection is not used again.
+//! Servers of the open web send lines that end in LF alone, names with a space before the colon,
+//! folded values, bytes that are no text, no reason, two lengths. An archive takes all of that, as
+//! long as there is a status line and an empty line. What is unclear about the end of the body is
+//! settled here, once, as a [`Layout`]: when in doubt the body goes on to the end of the
+//! connection, and the connection is not used again.
 
 use crate::exchange::Head;
 

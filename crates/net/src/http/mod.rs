@@ -1,18 +1,21 @@
 //! Fetching one URL over HTTP/1.1, with every byte of the exchange kept (A4, A5).
 //!
-//! The life of a fetch: a resting connection to the origin is taken, or the host is looked up, its addresses are checked against the
-//! [guard](Guard), and a new one is opened. The request goes out; the answer comes in, straight into a
-//! [`Recording`]. After a clean end the connection rests for the next fetch, otherwise it is closed. A resting connection that
-//! the server closed before a single byte came back is no error: the fetch begins again on a new one, once.
+//! The life of a fetch: a resting connection to the origin is taken, or the host is looked up, its
+//! addresses are checked against the [guard](Guard), and a new one is opened. The request goes out;
+//! the answer comes in, straight into a [`Recording`]. After a clean end the connection rests for
+//! the next fetch, otherwise it is closed. A resting connection that the server closed before a
+//! single byte came back is no error: the fetch begins again on a new one, once.
 //!
-//! The recording is the answer and nothing else: from the first byte of its status line to the last of its body or trailers, however
-//! odd its spelling, and not a byte that came after.
+//! The recording is the answer and nothing else: from the first byte of its status line to the last
+//! of its body or trailers, however odd its spelling, and not a byte that came after.
 //!
-//! Why not hyper: it hands out a parsed answer, so the bytes would have to be caught underneath and its framing done a second time
-//! to know which of them belong to it; it refuses much of what the web sends and archives want (bytes in headers, lengths that
-//! disagree, bodies that are not as chunked as they say) and loses what had arrived by then; and it needs a task per connection. A crawler
-//! sends one request at a time and reads to the end, for which a socket, a scan for the empty line and a small state machine
-//! suffice. The price is that [`head`] and the chunk scanner are our own; they are bounded, and tested with what is odd.
+//! Why not hyper: it hands out a parsed answer, so the bytes would have to be caught underneath and
+//! its framing done a second time to know which of them belong to it; it refuses much of what the
+//! web sends and archives want (bytes in headers, lengths that disagree, bodies that are not as
+//! chunked as they say) and loses what had arrived by then; and it needs a task per connection. A
+//! crawler sends one request at a time and reads to the end, for which a socket, a scan for the
+//! empty line and a small state machine suffice. The price is that [`head`] and the chunk scanner
+//! are our own; they are bounded, and tested with what is odd.
 //!
 //! [`Recording`]: crate::exchange::Recording
 
@@ -85,7 +88,8 @@ pub struct Request<'a> {
 #[derive(Debug)]
 pub struct Fetched {
     pub result: Result<Exchange, FetchError>,
-    /// The look-up that was made for it, also if it was in vain: the next fetch may succeed by the same answer.
+    /// The look-up that was made for it, also if it was in vain: the next fetch may succeed by the
+    /// same answer.
     pub dns: Option<DnsRecord>,
 }
 

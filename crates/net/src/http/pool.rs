@@ -1,8 +1,9 @@
 //! Connections that wait to be used again.
 //!
-//! After a clean answer a connection rests here under its origin (scheme, host and port), for a while, with bounds per origin and in all. The
-//! one that came last is taken first, since it is the least likely to have been closed; the one that came first goes when there
-//! are too many. There is no task behind this: what is out of date is dropped, and so closed, whenever somebody comes by.
+//! After a clean answer a connection rests here under its origin (scheme, host and port), for a
+//! while, with bounds per origin and in all. The one that came last is taken first, since it is the
+//! least likely to have been closed; the one that came first goes when there are too many. There is
+//! no task behind this: what is out of date is dropped, and so closed, whenever somebody comes by.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;

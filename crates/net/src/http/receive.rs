@@ -1,11 +1,12 @@
 //! An answer on its way in.
 //!
-//! Bytes gather in a buffer until the head is whole; from then on each read goes straight into the recording, as far as it
-//! belongs to this answer, and the buffer is empty again. The server is read no faster than that, so memory stays bounded however
-//! much it sends. All state is here and not in the futures: a deadline may drop those at any time and what was received remains.
+//! Bytes gather in a buffer until the head is whole; from then on each read goes straight into the
+//! recording, as far as it belongs to this answer, and the buffer is empty again. The server is
+//! read no faster than that, so memory stays bounded however much it sends. All state is here and
+//! not in the futures: a deadline may drop those at any time and what was received remains.
 //!
-//! Interim answers (1xx) and blank lines before the status line are dropped: the recording begins with the final status line, which is
-//! what readers of archives expect of a response record.
+//! Interim answers (1xx) and blank lines before the status line are dropped: the recording begins
+//! with the final status line, which is what readers of archives expect of a response record.
 
 use std::io;
 
@@ -188,7 +189,8 @@ impl Incoming {
         Ok(ending)
     }
 
-    /// The server has gone, properly or not. An answer that ends with the connection is whole only if that ended properly.
+    /// The server has gone, properly or not. An answer that ends with the connection is whole only
+    /// if that ended properly.
     fn closed(&mut self, problem: Option<&io::Error>) -> Result<Ending, Problem> {
         self.keep_alive = false;
         if self.head.is_none() {
@@ -214,8 +216,8 @@ pub struct Received {
     pub response: Recording,
 }
 
-/// What is made of an answer that comes in these pieces, after which the server closes the connection: the way of every answer, for
-/// whoever has the bytes already.
+/// What is made of an answer that comes in these pieces, after which the server closes the
+/// connection: the way of every answer, for whoever has the bytes already.
 pub fn received<'a>(
     pieces: impl IntoIterator<Item = &'a [u8]>,
     limits: &FetchLimits,

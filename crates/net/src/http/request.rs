@@ -1,11 +1,13 @@
-//! The request as it goes out: a GET with the headers it was given, and nothing that could be mistaken for more.
+//! The request as it goes out: a GET with the headers it was given, and nothing that could be
+//! mistaken for more.
 
 use policy::url::CrawlUrl;
 
 use super::error::{FetchErrorKind, Problem};
 use crate::exchange::Head;
 
-/// A longer validator is not kept: servers refuse requests whose headers are long, and then the page would never be had again.
+/// A longer validator is not kept: servers refuse requests whose headers are long, and then the
+/// page would never be had again.
 const VALIDATOR_BYTES_MAX: usize = 1024;
 
 /// Headers that decide where a message ends, or that the client sends itself.
@@ -45,7 +47,8 @@ pub fn check_header(name: &str, value: &str) -> Result<(), HeaderError> {
     Ok(())
 }
 
-/// What an answer gives to ask with next time (`ETag`, `Last-Modified`): none where it could not be sent back as it came.
+/// What an answer gives to ask with next time (`ETag`, `Last-Modified`): none where it could not be
+/// sent back as it came.
 pub fn validator(head: &Head, name: &str) -> Option<String> {
     let value = std::str::from_utf8(head.all(name).next()?).ok()?;
     is_validator(value).then(|| value.to_owned())
@@ -62,8 +65,8 @@ pub(super) fn origin(url: &CrawlUrl) -> &str {
     &text[..text.len() - url.path_and_query().len()]
 }
 
-/// Request line, `Host`, the headers in their order, and the empty line. What cannot be written is a problem of this URL alone:
-/// part of it may have come from the web (A12).
+/// Request line, `Host`, the headers in their order, and the empty line. What cannot be written is
+/// a problem of this URL alone: part of it may have come from the web (A12).
 pub(super) fn written(url: &CrawlUrl, headers: &[(&str, &str)]) -> Result<Vec<u8>, Problem> {
     let unsendable =
         |why: String| Problem::new(FetchErrorKind::Broken, format!("it cannot be asked for: {why}"));

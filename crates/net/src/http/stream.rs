@@ -28,8 +28,9 @@ pub(super) enum Stream {
 }
 
 impl Stream {
-    /// Appends what there is to read, as far as the buffer has room; 0 at the end of the connection. Who hangs up without ending TLS
-    /// (close_notify) may not have been the server, so that is an error: whoever knows the length of the answer need not mind.
+    /// Appends what there is to read, as far as the buffer has room; 0 at the end of the
+    /// connection. Who hangs up without ending TLS (close_notify) may not have been the server,
+    /// so that is an error: whoever knows the length of the answer need not mind.
     pub(super) async fn read(&mut self, into: &mut Vec<u8>) -> io::Result<usize> {
         match self {
             Stream::Plain(stream) => stream.read_buf(into).await,
@@ -52,7 +53,8 @@ impl Stream {
         }
     }
 
-    /// Nothing came since the last answer: neither an end, nor bytes that would be taken for the next one.
+    /// Nothing came since the last answer: neither an end, nor bytes that would be taken for the
+    /// next one.
     pub(super) fn is_quiet(&mut self) -> bool {
         let would_block =
             |read: io::Result<usize>| read.is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock);

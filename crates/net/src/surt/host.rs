@@ -4,7 +4,8 @@ use std::net::Ipv4Addr;
 
 use super::{escape, unescape};
 
-/// Host and port of an authority, as Python's `urlsplit` finds them; none where it raises an exception. Port 0 counts as no port.
+/// Host and port of an authority, as Python's `urlsplit` finds them; none where it raises an
+/// exception. Port 0 counts as no port.
 pub(super) fn and_port(authority: &[u8]) -> Option<(Vec<u8>, Option<u16>)> {
     let end = authority.iter().rposition(|byte| *byte != b':').map_or(0, |last| last + 1);
     let authority = &authority[..end];

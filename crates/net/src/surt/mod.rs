@@ -1,12 +1,14 @@
 //! Sort-friendly keys of URLs, letter for letter as Python's `surt` package makes them (A9).
 //!
 //! `http://www.example.com/Path?b=1&a=2` becomes `com,example)/path?a=2&b=1`: captures of one site lie side by side in an index,
-//! and pywb, OutbackCDX and cdxj-indexer find under the same key what was written under it here. That package is a chain of
-//! regular expressions with quirks of its own, and every quirk is part of the key; so the steps are followed one by one instead
-//! of going through a URL parser, and a table of its answers (`tests/data/surt.jsonl`) holds them fast.
+//! and pywb, OutbackCDX and cdxj-indexer find under the same key what was written under it here.
+//! That package is a chain of regular expressions with quirks of its own, and every quirk is part
+//! of the key; so the steps are followed one by one instead of going through a URL parser, and a
+//! table of its answers (`tests/data/surt.jsonl`) holds them fast.
 //!
-//! One difference is left: for international names Python follows the tables of IDNA 2003, the `idna` crate those of UTS 46. The
-//! four letters on which they disagree are mapped beforehand; for letters newer than 2003 the keys may differ.
+//! One difference is left: for international names Python follows the tables of IDNA 2003, the
+//! `idna` crate those of UTS 46. The four letters on which they disagree are mapped beforehand; for
+//! letters newer than 2003 the keys may differ.
 
 mod host;
 mod session;
@@ -177,7 +179,8 @@ fn by_name_then_value(a: &[u8], b: &[u8]) -> Ordering {
     a_name.cmp(b_name).then(a_value.cmp(b_value))
 }
 
-/// Takes off percent escapes until none is left, in one pass: a decoded byte may complete an escape that began before it.
+/// Takes off percent escapes until none is left, in one pass: a decoded byte may complete an escape
+/// that began before it.
 fn unescape(bytes: &[u8]) -> Vec<u8> {
     let hex = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let mut plain = Vec::with_capacity(bytes.len());

@@ -1,9 +1,10 @@
 //! Session identifiers, which say who asked and not what for, taken out of paths and queries.
 //!
-//! Each of the package's regular expressions begins with a greedy `.*`, so what counts is the last place that fits; the searches
-//! here go from the right.
+//! Each of the package's regular expressions begins with a greedy `.*`, so what counts is the last
+//! place that fits; the searches here go from the right.
 
-/// `/(s(4hqa0555fwsecu455xqckv45))/page.aspx` and `/(4hqa0555fwsecu455xqckv45)/page.aspx` as `/page.aspx`; in lower case already.
+/// `/(s(4hqa0555fwsecu455xqckv45))/page.aspx` and `/(4hqa0555fwsecu455xqckv45)/page.aspx` as
+/// `/page.aspx`; in lower case already.
 pub(super) fn strip_from_path(path: Vec<u8>) -> Vec<u8> {
     let path = strip_segment(path, several_ids);
     strip_segment(path, id)
@@ -44,7 +45,8 @@ fn id(rest: &[u8]) -> Option<usize> {
 /// The length of a value that fits.
 type Value = fn(&[u8]) -> Option<usize>;
 
-/// Takes out `jsessionid=…`, `phpsessid=…`, `sid=…`, `ASPSESSIONID…=…` and `cfid=…&cftoken=…`, each once.
+/// Takes out `jsessionid=…`, `phpsessid=…`, `sid=…`, `ASPSESSIONID…=…` and `cfid=…&cftoken=…`, each
+/// once.
 pub(super) fn strip_from_query(mut query: Vec<u8>) -> Vec<u8> {
     let patterns: [(&[u8], Value); 5] = [
         (b"jsessionid=", long_id),

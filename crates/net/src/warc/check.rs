@@ -67,8 +67,8 @@ impl CheckReport {
     }
 }
 
-/// Reads a file to its end. Records that are broken are problems in the report; a file that cannot be read or is no WARC file is an
-/// error.
+/// Reads a file to its end. Records that are broken are problems in the report; a file that cannot
+/// be read or is no WARC file is an error.
 pub fn check(path: &Path) -> Result<CheckReport, ReadError> {
     let mut reader = Reader::new(File::open(path)?)?;
     let mut report = CheckReport::default();

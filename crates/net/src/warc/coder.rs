@@ -1,7 +1,8 @@
 //! Compression record by record: a gzip member or a zstd frame each, or nothing.
 //!
-//! The compressor is kept and reset between records, since making one costs more than a small record. `flate2` gives raw deflate;
-//! the ten bytes before and eight after it are written here, because its gzip writer cannot be reused. Even resetting costs more than
+//! The compressor is kept and reset between records, since making one costs more than a small
+//! record. `flate2` gives raw deflate; the ten bytes before and eight after it are written here,
+//! because its gzip writer cannot be reused. Even resetting costs more than
 //! what is [small](super::small), which at the fastest level has a compressor of its own.
 
 use std::io;
@@ -35,8 +36,8 @@ impl Default for Compression {
 }
 
 impl Compression {
-    /// Measured on pages of 20 KB with request and 20 outlinks: 142 µs and 7.4 KB each at level 1, 227 µs and 6.3 KB at 2, 310 µs and
-    /// 5.9 KB at 6.
+    /// Measured on pages of 20 KB with request and 20 outlinks: 142 µs and 7.4 KB each at level 1,
+    /// 227 µs and 6.3 KB at 2, 310 µs and 5.9 KB at 6.
     pub const GZIP_LEVEL: u32 = 1;
     /// On the same pages: 120 µs and 6.2 KB.
     pub const ZSTD_LEVEL: i32 = 3;
@@ -148,7 +149,8 @@ impl Coder {
         Ok(Coder { codec, held: Vec::with_capacity(HELD_BYTES * 2) })
     }
 
-    /// Begins a record of `len` bytes; zstd writes that into the frame, as the proposal for `.warc.zst` asks.
+    /// Begins a record of `len` bytes; zstd writes that into the frame, as the proposal for
+    /// `.warc.zst` asks.
     pub(super) fn begin(&mut self, len: u64) -> io::Result<()> {
         self.held.clear();
         match &mut self.codec {

@@ -1,4 +1,5 @@
-//! Digests as WARC headers hold them: SHA-1 in base 32 when written, in any usual spelling when read.
+//! Digests as WARC headers hold them: SHA-1 in base 32 when written, in any usual spelling when
+//! read.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -59,7 +60,8 @@ impl fmt::Display for Digest {
     }
 }
 
-/// The sum of the body as it is stored, transfer coding included: by this a later capture is known to be the same.
+/// The sum of the body as it is stored, transfer coding included: by this a later capture is known
+/// to be the same.
 pub fn payload(exchange: &Exchange) -> io::Result<Digest> {
     let mut hash = Sha1::new();
     each_piece(&exchange.response, exchange.head.bytes as u64, u64::MAX, |piece| {

@@ -19,7 +19,8 @@ const DIR_MODE: u32 = 0o700;
 
 const CHANGED: &str = "changed by somebody else";
 
-/// Makes a directory that only its owner can look into, unless it is there: then whoever made it has decided.
+/// Makes a directory that only its owner can look into, unless it is there: then whoever made it
+/// has decided.
 pub fn private_dir(dir: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(DIR_MODE).create(dir)
 }
@@ -72,7 +73,8 @@ impl OpenFile {
         if self.held.len() >= HELD_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Writes at a fixed place, so that what a failed attempt left there does not matter; but not behind a hole.
+    /// Writes at a fixed place, so that what a failed attempt left there does not matter; but not
+    /// behind a hole.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         let now = self.file.metadata()?;
         if now.is_file() && now.len() != self.written {
@@ -85,8 +87,9 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Whether what is written here can still be found under its name, all of it (A14): directories are moved away and deleted while
-    /// somebody writes to files in them, and a file that was cut off grows a hole.
+    /// Whether what is written here can still be found under its name, all of it (A14): directories
+    /// are moved away and deleted while somebody writes to files in them, and a file that was
+    /// cut off grows a hole.
     pub(super) fn is_where_it_was(&mut self) -> Result<(), FileError> {
         let ours = self.still_named()?;
         // What is no plain file has no length of its own.
@@ -121,7 +124,8 @@ impl OpenFile {
                 self.written = len;
             }
         }
-        // A file that somebody has cut off is not to look whole, and what somebody has appended is not ours to take off.
+        // A file that somebody has cut off is not to look whole, and what somebody has appended is not ours
+        // to take off.
         if self.meddled { Ok(()) } else { self.file.set_len(self.written) }
     }
 }

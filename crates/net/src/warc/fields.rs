@@ -1,8 +1,10 @@
-//! Named fields, the lines of which both record heads and blocks of type `application/warc-fields` are made.
+//! Named fields, the lines of which both record heads and blocks of type `application/warc-fields`
+//! are made.
 //!
-//! Values come from pages, servers and configuration, so a line end in one must not begin another field: control characters
-//! become blanks in values, escapes in URLs. Reading is as lenient as warcio: LF for CRLF, folded lines, lines without a colon. What is
-//! folded in the head of a record is put together by a blank, as the standard has it; in the head of an HTTP message it is left as
+//! Values come from pages, servers and configuration, so a line end in one must not begin another
+//! field: control characters become blanks in values, escapes in URLs. Reading is as lenient as
+//! warcio: LF for CRLF, folded lines, lines without a colon. What is folded in the head of a record
+//! is put together by a blank, as the standard has it; in the head of an HTTP message it is left as
 //! warcio leaves it, for the index to say the same.
 
 use std::borrow::Cow;

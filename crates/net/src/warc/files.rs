@@ -1,16 +1,19 @@
 //! The archive files of one collection, of which one is open at a time.
 //!
-//! A batch begins, groups are appended, the file is synced, the store commits, and the next batch begins. Files change only at the
-//! beginning of a batch, so a batch lies in one file and what follows its [`Mark`] can be cut off again if the store did not commit.
-//! The `warcinfo` record of a new file belongs to the batch that needed the file.
+//! A batch begins, groups are appended, the file is synced, the store commits, and the next batch
+//! begins. Files change only at the beginning of a batch, so a batch lies in one file and what
+//! follows its [`Mark`] can be cut off again if the store did not commit. The `warcinfo` record of
+//! a new file belongs to the batch that needed the file.
 //!
-//! After a write that failed, nothing more is taken until the batch has been cut back; after a failed sync the kernel may have dropped
-//! what it could not write, so that file is completed as it was before the batch and another one is begun.
+//! After a write that failed, nothing more is taken until the batch has been cut back; after a
+//! failed sync the kernel may have dropped what it could not write, so that file is completed as it
+//! was before the batch and another one is begun.
 //!
-//! Before a batch and after its sync the file must still be where it was, under its name and as long as it was left: bytes nobody can
-//! find are not archived.
+//! Before a batch and after its sync the file must still be where it was, under its name and as
+//! long as it was left: bytes nobody can find are not archived.
 //!
-//! One process has the directory to itself (the data directory is locked), and one writer the file set (`&mut self`).
+//! One process has the directory to itself (the data directory is locked), and one writer the file
+//! set (`&mut self`).
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -188,7 +191,8 @@ impl FileSet {
         Ok(place)
     }
 
-    /// Makes everything appended so far survive a crash, where it can be found; gives what the store has to remember.
+    /// Makes everything appended so far survive a crash, where it can be found; gives what the
+    /// store has to remember.
     pub fn sync(&mut self) -> Result<Reached, FileError> {
         let open = self.open_file()?;
         let path = open.path.clone();

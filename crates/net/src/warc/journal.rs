@@ -1,4 +1,5 @@
-//! What the archive itself remembers of its batches (A13), so that nobody has to believe the store alone.
+//! What the archive itself remembers of its batches (A13), so that nobody has to believe the store
+//! alone.
 //!
 //! A small file of text beside the archive files, one line for each thing that happened:
 //!
@@ -9,15 +10,19 @@
 //! settled 12 #0d3e5f77
 //! ```
 //!
-//! The number in the first line is the archive's own, which the store knows too. Before a batch is appended to any file, its line says where in which
-//! file it will begin and end, and up to which batch the store has told that it is on disk for *certain*. When the store has committed the batch, it is
-//! *settled*. So after a kill the batch in hand, the only one that may be cut off again, is the last one if it is not settled; and a store that
-//! knows fewer batches than were certain is not the one that was here before.
+//! The number in the first line is the archive's own, which the store knows too. Before a batch is
+//! appended to any file, its line says where in which file it will begin and end, and up to which
+//! batch the store has told that it is on disk for *certain*. When the store has committed the
+//! batch, it is *settled*. So after a kill the batch in hand, the only one that may be cut off
+//! again, is the last one if it is not settled; and a store that knows fewer batches than were
+//! certain is not the one that was here before.
 //!
-//! Lines are written and not synced: it costs the harvest next to nothing, and a killed process leaves them whole. After a power cut
-//! the last of them may be missing, also that a batch was settled which the store has lost too. So a batch counts as in hand only as long as the
-//! machine has not been started anew since (*boot*): after that it is taken in like the rest. What was certain, was. Each line ends with its checksum, and one that does not fit it is passed over. The file is written anew at each start
-//! and when it has grown long.
+//! Lines are written and not synced: it costs the harvest next to nothing, and a killed process
+//! leaves them whole. After a power cut the last of them may be missing, also that a batch was
+//! settled which the store has lost too. So a batch counts as in hand only as long as the
+//! machine has not been started anew since (*boot*): after that it is taken in like the rest. What
+//! was certain, was. Each line ends with its checksum, and one that does not fit it is passed over.
+//! The file is written anew at each start and when it has grown long.
 
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
@@ -58,7 +63,8 @@ pub struct Remembered {
     pub batches: Vec<Batch>,
     /// The store was known to have every batch up to this one on disk.
     pub certain: u64,
-    /// The machine was started anew since: lines that say what became of the last batches may be lost.
+    /// The machine was started anew since: lines that say what became of the last batches may be
+    /// lost.
     pub rebooted: bool,
 }
 
@@ -164,8 +170,8 @@ fn with_sum(text: &str) -> String {
 }
 
 impl Journal {
-    /// Begins the journal anew: everything up to batch `certain` is known to the store, and nothing is in hand. On disk when this
-    /// returns.
+    /// Begins the journal anew: everything up to batch `certain` is known to the store, and nothing
+    /// is in hand. On disk when this returns.
     pub fn begin(dir: &Path, id: u64, certain: u64) -> Result<Journal, FileError> {
         Journal::written(dir, id, certain, VecDeque::new())
     }

@@ -1,7 +1,9 @@
-//! What is to be done with each file of an archive at a start, decided on what the store and the archive each know (A8, A13).
+//! What is to be done with each file of an archive at a start, decided on what the store and the
+//! archive each know (A8, A13).
 //!
-//! The store knows of each file up to where it is committed, and the number of the last batch. The archive knows from its journal the
-//! last batches and up to which of them the store was certain. Bytes that the store does not know are one of these:
+//! The store knows of each file up to where it is committed, and the number of the last batch. The
+//! archive knows from its journal the last batches and up to which of them the store was certain.
+//! Bytes that the store does not know are one of these:
 //!
 //! | what | how it is known | what is done |
 //! |---|---|---|
@@ -10,8 +12,9 @@
 //! | nobody's | no row, no line in the journal | the file is set aside |
 //! | anything else | the store is not the journal's, or knows less than was certain, or there is no journal | the start stops, and nothing is touched |
 //!
-//! Bytes that the store does not know and that nobody can explain are the sign of a store that knows less than it should: emptied,
-//! cut off, an older copy. Where there are none there is nothing to stop for, whatever the numbers say.
+//! Bytes that the store does not know and that nobody can explain are the sign of a store that
+//! knows less than it should: emptied, cut off, an older copy. Where there are none there is
+//! nothing to stop for, whatever the numbers say.
 
 use super::journal::{Batch, Remembered};
 use super::shelf::{Held, Stage};
@@ -87,7 +90,8 @@ pub fn judge(
     let in_hand = journal.and_then(|journal| in_hand(journal, store, &known));
     let (mut unknown, mut unknown_bytes) = (0, 0);
     for held in files {
-        // An open file beside a complete one of its name is not the one that is known, nor the one that was written to.
+        // An open file beside a complete one of its name is not the one that is known, nor the one that was
+        // written to.
         let beside = seen == Some(&held.name);
         let row = known(&held.name).filter(|_| !beside && held.stage != Stage::Aside);
         seen = Some(&held.name);
@@ -107,8 +111,9 @@ pub fn judge(
     }
 }
 
-/// Whether the store is the one the archive was last written with, to the last batch it had committed. After a start on any other, batches are
-/// counted on from what it has, and only a new number tells it from its copies.
+/// Whether the store is the one the archive was last written with, to the last batch it had
+/// committed. After a start on any other, batches are counted on from what it has, and only a new
+/// number tells it from its copies.
 pub fn is_same(store: Standing, journal: Option<&Remembered>) -> bool {
     distrust(store, journal).is_none() && journal.is_some_and(|journal| !journal.settled_after(store.batch))
 }

@@ -1,7 +1,8 @@
 //! The bytes of an archive file without their compression, member by member.
 //!
-//! A gzip file is a chain of members and a zstd file one of frames; in a well-made archive each holds one record, and the place of the
-//! record is that of its member. A plain file counts as one long member. Checksums are verified at the end of each member.
+//! A gzip file is a chain of members and a zstd file one of frames; in a well-made archive each
+//! holds one record, and the place of the record is that of its member. A plain file counts as one
+//! long member. Checksums are verified at the end of each member.
 
 use std::io::{self, Read};
 
@@ -50,7 +51,8 @@ enum Codec {
 }
 
 impl<R: Read> Members<R> {
-    /// Looks at the first bytes to know how the file is compressed; a text says what it is if it can be no archive.
+    /// Looks at the first bytes to know how the file is compressed; a text says what it is if it
+    /// can be no archive.
     pub(super) fn new(inner: R) -> io::Result<Result<Members<R>, &'static str>> {
         let mut input = Input::new(inner);
         let start = input.peek(4)?;

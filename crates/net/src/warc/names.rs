@@ -1,8 +1,10 @@
-//! Names of archive files: `prefix-collection-20240229123456789-00000-host.warc.gz`, with `.open` behind it until complete.
+//! Names of archive files: `prefix-collection-20240229123456789-00000-host.warc.gz`, with `.open`
+//! behind it until complete.
 //!
-//! A part that can stand in a name as it is does. One that cannot (`a/b`, `bø`, sixty letters and more) is spelled with `_` and cut, and
-//! gets a few digits of its sum, so that two collections are told apart by people too. Nothing depends on it: whose file it is
-//! is stored, not read from its name.
+//! A part that can stand in a name as it is does. One that cannot (`a/b`, `bø`, sixty letters and
+//! more) is spelled with `_` and cut, and gets a few digits of its sum, so that two collections are
+//! told apart by people too. Nothing depends on it: whose file it is is stored, not read from its
+//! name.
 
 use policy::time::Time;
 use sha1::{Digest as _, Sha1};

@@ -1,11 +1,14 @@
 //! From a recorded exchange to the records that go into a file.
 //!
-//! A worker has one [`Packer`] and makes one group per harvest with it: look-ups first, then the answer, the request and what is
-//! known about both. Order and references are Heritrix's: request and metadata are concurrent to the answer. A record's head holds the
-//! digests of its block, so the bytes are gone through twice, to sum and to compress; they are in memory unless they are many.
+//! A worker has one [`Packer`] and makes one group per harvest with it: look-ups first, then the
+//! answer, the request and what is known about both. Order and references are Heritrix's: request
+//! and metadata are concurrent to the answer. A record's head holds the digests of its block, so
+//! the bytes are gone through twice, to sum and to compress; they are in memory unless they are
+//! many.
 //!
-//! Which file a group goes to is not known yet, and with it neither which `warcinfo` record describes it. A record without
-//! `WARC-Warcinfo-ID` belongs to the one at the head of its file, which is always right; naming one is left to the caller.
+//! Which file a group goes to is not known yet, and with it neither which `warcinfo` record
+//! describes it. A record without `WARC-Warcinfo-ID` belongs to the one at the head of its file,
+//! which is always right; naming one is left to the caller.
 
 use std::io::{self, Read as _};
 use std::net::IpAddr;
@@ -51,7 +54,8 @@ pub struct Prepared {
     pub entries: Vec<Entry>,
 }
 
-/// A capture for an index: there is one for each response, revisit and resource, and for nothing else.
+/// A capture for an index: there is one for each response, revisit and resource, and for nothing
+/// else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub kind: Kind,
@@ -138,7 +142,8 @@ impl GroupBuilder<'_> {
         Ok(())
     }
 
-    /// Something that is no HTTP exchange. A look-up is `dns:` and the host, of type `text/dns` (RFC 4027).
+    /// Something that is no HTTP exchange. A look-up is `dns:` and the host, of type `text/dns`
+    /// (RFC 4027).
     pub fn resource(
         &mut self,
         url: &str,

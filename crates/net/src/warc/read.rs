@@ -1,10 +1,11 @@
 //! Reading archive files of anybody's making, record by record.
 //!
-//! [`Reader::next`] gives a record's head, [`Reader::piece`] its block piece by piece, [`Reader::end`] says where the record was. What
-//! warcio puts up with is put up with here: LF for CRLF, missing or additional blank lines, `<…>` around a URL, blanks in it, files
-//! compressed as a whole, `warc/1.0` in small letters, folded lines. After a record that cannot be read the next call goes on at the
-//! next one that can be found: the next member of a compressed file, the next line `WARC/` of a plain one. Where data cannot be decoded
-//! any further, the file ends.
+//! [`Reader::next`] gives a record's head, [`Reader::piece`] its block piece by piece,
+//! [`Reader::end`] says where the record was. What warcio puts up with is put up with here: LF for
+//! CRLF, missing or additional blank lines, `<…>` around a URL, blanks in it, files compressed as a
+//! whole, `warc/1.0` in small letters, folded lines. After a record that cannot be read the next
+//! call goes on at the next one that can be found: the next member of a compressed file, the next
+//! line `WARC/` of a plain one. Where data cannot be decoded any further, the file ends.
 
 use std::io::{self, Read};
 
@@ -49,7 +50,8 @@ pub struct Extent {
     pub offset: u64,
     /// The compressed member, or the record without the blank lines after it.
     pub length: u64,
-    /// Whether the record can be read beginning at `offset`: in a file compressed as a whole it cannot.
+    /// Whether the record can be read beginning at `offset`: in a file compressed as a whole it
+    /// cannot.
     pub seekable: bool,
 }
 
@@ -228,7 +230,8 @@ impl<R: Read> Reader<R> {
         self.members.advance().map_err(|fault| self.over(offset, fault))
     }
 
-    /// Something that is no record: the file is none of ours, or the next record has to be looked for.
+    /// Something that is no record: the file is none of ours, or the next record has to be looked
+    /// for.
     fn not_a_record(&mut self, offset: u64) -> ReadError {
         let shown: String = String::from_utf8_lossy(&self.line).trim_end().chars().take(60).collect();
         if self.first {

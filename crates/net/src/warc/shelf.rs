@@ -1,7 +1,9 @@
-//! The directory of an archive: which files are in it, and the few things that may be done to them (A13).
+//! The directory of an archive: which files are in it, and the few things that may be done to them
+//! (A13).
 //!
-//! A file is open while it is written, complete from then on, or set aside: found there, and known to nobody. Whatever is done here
-//! leaves every byte in the directory, but for [`cut_back`], which is for the batch in hand and nothing else.
+//! A file is open while it is written, complete from then on, or set aside: found there, and known
+//! to nobody. Whatever is done here leaves every byte in the directory, but for [`cut_back`], which
+//! is for the batch in hand and nothing else.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -60,7 +62,8 @@ impl Held {
     }
 }
 
-/// The archive files of the directory, by name; of one name the complete one first. None if there is no directory.
+/// The archive files of the directory, by name; of one name the complete one first. None if there
+/// is no directory.
 pub fn survey(dir: &Path) -> Result<Vec<Held>, FileError> {
     let entries = match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -122,7 +125,8 @@ pub fn set_end_aside(dir: &Path, held: &Held, from: u64) -> Result<String, FileE
     Ok(to)
 }
 
-/// Gives a file that was set aside a name under which it counts again; gives that. `whole`: it has been written to its end.
+/// Gives a file that was set aside a name under which it counts again; gives that. `whole`: it has
+/// been written to its end.
 pub fn take_back(dir: &Path, name: &str) -> Result<(), FileError> {
     let (from, to) = (dir.join(format!("{name}{ASIDE}")), dir.join(name));
     if to.exists() || dir.join(format!("{name}{OPEN}")).exists() {

@@ -1,11 +1,13 @@
 //! Deflate (RFC 1951) for what is small: most records are.
 //!
-//! A stream of zlib begins by clearing tables of 128 KiB and copies its input into a window, which takes longer than compressing a request
-//! or a small page. Here the input is at hand as a whole, and the table of places is never cleared: places count on from stream to
-//! stream, and what lies before the present one is out of date. As at zlib's fastest level there is one block with the fixed codes, and a
-//! match is the last place that began with the same four bytes.
+//! A stream of zlib begins by clearing tables of 128 KiB and copies its input into a window, which
+//! takes longer than compressing a request or a small page. Here the input is at hand as a whole,
+//! and the table of places is never cleared: places count on from stream to stream, and what lies
+//! before the present one is out of date. As at zlib's fastest level there is one block with the
+//! fixed codes, and a match is the last place that began with the same four bytes.
 
-/// Longer streams are left to zlib: it packs 3 % better by 20 KB, and its beginning counts for less.
+/// Longer streams are left to zlib: it packs 3 % better by 20 KB, and its beginning counts for
+/// less.
 pub(super) const SMALL_BYTES_MAX: u64 = 16 << 10;
 
 const HASH_BITS: u32 = 13;

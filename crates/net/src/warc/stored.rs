@@ -1,7 +1,9 @@
-//! One record of an archive file, read from where the captures say it begins: an answer as it lies in the archive.
+//! One record of an archive file, read from where the captures say it begins: an answer as it lies
+//! in the archive.
 //!
-//! [`StoredRecord`] is a record's block as something to read. Where the record is a response, [`StoredRecord::http_head`] takes the head of
-//! the answer off, and what is left to read is its body as it came over the wire.
+//! [`StoredRecord`] is a record's block as something to read. Where the record is a response,
+//! [`StoredRecord::http_head`] takes the head of the answer off, and what is left to read is its
+//! body as it came over the wire.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Take};
@@ -15,7 +17,8 @@ use crate::http::head::{Parsed, end_of_head, parse};
 /// Of a longer head nothing is believed.
 const HEAD_BYTES_MAX: usize = 256 << 10;
 
-/// The archive file of this path, under the name it has while it is being written or the one it has afterwards.
+/// The archive file of this path, under the name it has while it is being written or the one it has
+/// afterwards.
 pub fn open_file(path: &Path) -> io::Result<File> {
     let mut still_open = path.as_os_str().to_owned();
     still_open.push(OPEN);
@@ -44,7 +47,8 @@ impl StoredRecord {
         Ok(StoredRecord { head, reader, left: Vec::new(), at: 0 })
     }
 
-    /// Takes the head of the answer off. None if the record is no response, or what it begins with is no head: then the block is as it was.
+    /// Takes the head of the answer off. None if the record is no response, or what it begins with
+    /// is no head: then the block is as it was.
     pub fn http_head(&mut self) -> io::Result<Option<Parsed>> {
         if self.head.kind() != "response" {
             return Ok(None);

@@ -1,8 +1,11 @@
-//! A file of the archive gone through from any record on, damage and all: what can be read is found, also behind what cannot.
+//! A file of the archive gone through from any record on, damage and all: what can be read is
+//! found, also behind what cannot.
 //!
-//! [`Reader`] ends where data cannot be decoded any further. Here the next place is looked for where a record might begin (the first
-//! bytes of a compressed member, a line `WARC/`), and believed if a whole record can be read from it. What lies between is told as
-//! damaged. Each record comes with its digests recomputed and with what an index has to say about it, the same as when it was written.
+//! [`Reader`] ends where data cannot be decoded any further. Here the next place is looked for
+//! where a record might begin (the first bytes of a compressed member, a line `WARC/`), and
+//! believed if a whole record can be read from it. What lies between is told as damaged. Each
+//! record comes with its digests recomputed and with what an index has to say about it, the same as
+//! when it was written.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -156,7 +159,8 @@ impl Walk {
         }
     }
 
-    /// Looks for the next record that is whole, and leaves it in `next`; if there is none, everything is behind.
+    /// Looks for the next record that is whole, and leaves it in `next`; if there is none,
+    /// everything is behind.
     fn find(&mut self, from: u64) -> io::Result<()> {
         let mut candidates = from;
         while let Some(candidate) = self.candidate(candidates)? {
@@ -201,7 +205,8 @@ fn broken<T>(error: ReadError) -> io::Result<Result<T, String>> {
     }
 }
 
-/// The first value that the file's own records (`warcinfo`, `metadata`) give to a field of one of these names.
+/// The first value that the file's own records (`warcinfo`, `metadata`) give to a field of one of
+/// these names.
 pub fn said_first(path: &Path, names: &[&str]) -> io::Result<Option<String>> {
     let mut walk = Walk::new(path, 0, None)?;
     walk.describes = true;

@@ -115,7 +115,8 @@ fn a5_a_cut_body_gives_what_is_there() {
     }
 }
 
-/// Found by fuzzing: what was unpacked in the same call before the data went wrong was lost, which may be a whole page.
+/// Found by fuzzing: what was unpacked in the same call before the data went wrong was lost, which
+/// may be a whole page.
 #[test]
 fn a5_a_body_that_goes_wrong_gives_what_came_before() {
     let page = page();

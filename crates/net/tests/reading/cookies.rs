@@ -154,7 +154,8 @@ fn a7_longer_paths_go_first_and_then_older_cookies() {
     assert_eq!(kept.header("http://a.no/"), "d=1");
 }
 
-/// Many requests are under way, to one host and to its siblings, and each knows only what was there when it began.
+/// Many requests are under way, to one host and to its siblings, and each knows only what was there
+/// when it began.
 #[test]
 fn a7_what_answers_set_at_the_same_time_comes_together() {
     let mut kept = Kept::default();

@@ -41,7 +41,8 @@ fn a10_the_encoding_is_found() {
     }
 }
 
-/// Of a page that declares nothing and begins with more ASCII than is looked at, every piece is UTF-8 as long as all before it were.
+/// Of a page that declares nothing and begins with more ASCII than is looked at, every piece is
+/// UTF-8 as long as all before it were.
 #[test]
 fn a10_an_encoding_that_shows_late_is_found() {
     let ascii = "<p>all ASCII</p>\n".repeat(5000);

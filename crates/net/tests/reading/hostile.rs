@@ -1,4 +1,5 @@
-//! A11: whatever a page is made of, it ends with the links found so far, in bounded memory and linear time.
+//! A11: whatever a page is made of, it ends with the links found so far, in bounded memory and
+//! linear time.
 
 use std::io::Read;
 
@@ -105,7 +106,8 @@ fn a11_pages_without_end() {
     }
 }
 
-/// Documents within documents are read so deep and no deeper, and parts with their own base so many and no more.
+/// Documents within documents are read so deep and no deeper, and parts with their own base so many
+/// and no more.
 #[test]
 fn a11_documents_and_bases_without_end() {
     let mut page = "<a href=deepest>".to_owned();

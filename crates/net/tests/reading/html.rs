@@ -234,7 +234,8 @@ fn a10_headers_name_links_too() {
     assert_eq!(page.of("").links[0].how, "header/refresh", "a Location that redirects nobody");
 }
 
-/// All values of the web platform tests; what follows `=>` is the URL, if the refresh goes elsewhere.
+/// All values of the web platform tests; what follows `=>` is the URL, if the refresh goes
+/// elsewhere.
 #[test]
 fn a10_a_refresh_is_read_by_the_standard() {
     let table = r#"

@@ -1,4 +1,5 @@
-//! A10 on pages of other projects, where they are at hand. What is expected was read out of the files by eye.
+//! A10 on pages of other projects, where they are at hand. What is expected was read out of the
+//! files by eye.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -10,8 +10,8 @@ use proptest::prelude::*;
 
 use crate::make::{self, COMPRESSIONS, HEAD, NOON};
 
-/// A file as the archive writes it, what it said of each capture, and where each record is (from the lengths of what was packed, and not by
-/// reading it).
+/// A file as the archive writes it, what it said of each capture, and where each record is (from
+/// the lengths of what was packed, and not by reading it).
 struct Written {
     path: PathBuf,
     entries: Vec<Entry>,

@@ -1,4 +1,5 @@
-//! Drawings as SVG: values over time, and bars against a limit. No fonts, no files, no outside asset.
+//! Drawings as SVG: values over time, and bars against a limit. No fonts, no files, no outside
+//! asset.
 
 mod bars;
 mod scale;

@@ -53,7 +53,8 @@ pub(super) fn number(value: f64) -> String {
     format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Moments between the two that get a label: whole seconds, minutes, hours, days or weeks, not closer than `least`, at most `most` of them.
+/// Moments between the two that get a label: whole seconds, minutes, hours, days or weeks, not
+/// closer than `least`, at most `most` of them.
 pub(super) fn time_ticks(from: Time, to: Time, least: Span, most: u64) -> (Vec<Time>, Span) {
     let seconds = [10, 30, 60, 120, 300, 600, 900, 1800].map(Span::seconds);
     let hours = [1, 2, 3, 6, 12, 24, 48, 168, 336, 672, 1344, 2688, 8760].map(Span::hours);

@@ -115,7 +115,8 @@ impl Svg {
         ));
     }
 
-    /// Names and colours in rows from the left, ending before `right`; returns where the last row stands.
+    /// Names and colours in rows from the left, ending before `right`; returns where the last row
+    /// stands.
     pub(super) fn legend(&mut self, entries: &[(&str, &str)], left: f64, top: f64, right: f64) -> f64 {
         let (mut x, mut y) = (left, top);
         for (name, colour) in entries {

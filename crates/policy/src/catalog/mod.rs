@@ -1,9 +1,9 @@
 //! Everything people have declared, in memory and indexed for the questions the rules ask.
 //!
-//! The catalog begins empty and lives by [`Catalog::apply`]: each [`Change`] touches only what it names and the
-//! index entries of that thing, so a million seeds cost no more per change than ten. References go by name and
-//! may dangle; a name that leads nowhere is simply not found. The one thing that can fail is a seed whose URL is
-//! none.
+//! The catalog begins empty and lives by [`Catalog::apply`]: each [`Change`] touches only what it
+//! names and the index entries of that thing, so a million seeds cost no more per change than ten.
+//! References go by name and may dangle; a name that leads nowhere is simply not found. The one
+//! thing that can fail is a seed whose URL is none.
 
 mod change;
 mod seeds;
@@ -137,9 +137,9 @@ impl Catalog {
         names.filter_map(|name| self.profiles.get(name))
     }
 
-    /// B of page 2: the most specific seed of the collection whose URL is this one or above it. Inactive seeds
-    /// match too. Equally specific ones (they differ in scheme, port, `www.` or a trailing slash, or not at all):
-    /// the very URL first, then the key that sorts first.
+    /// B of page 2: the most specific seed of the collection whose URL is this one or above it.
+    /// Inactive seeds match too. Equally specific ones (they differ in scheme, port, `www.` or
+    /// a trailing slash, or not at all): the very URL first, then the key that sorts first.
     pub fn best_match(&self, collection: &str, url: &CrawlUrl) -> Option<&SeedKey> {
         let of_collection = |entry: &SeedEntry| self.profiles_in(entry, collection).next().is_some();
         self.seeds.best_match(url, of_collection).map(|entry| &entry.seed.name)

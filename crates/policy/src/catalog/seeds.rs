@@ -1,8 +1,9 @@
 //! The seeds, found by key, by profile, and by where they stand on the web.
 //!
-//! A seed lives in a slot; the indexes hold slot numbers. Its place is `site/path` without a trailing slash (with
-//! its query, if it has one), so the seeds above a URL are found by cutting that URL's own place back segment by
-//! segment: as many look-ups as the path has segments, however many seeds there are.
+//! A seed lives in a slot; the indexes hold slot numbers. Its place is `site/path` without a
+//! trailing slash (with its query, if it has one), so the seeds above a URL are found by cutting
+//! that URL's own place back segment by segment: as many look-ups as the path has segments, however
+//! many seeds there are.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -141,7 +142,8 @@ impl Slots {
     }
 }
 
-/// Where a seed with this URL stands: with its query if it has one, for then it matches only its very URL.
+/// Where a seed with this URL stands: with its query if it has one, for then it matches only its
+/// very URL.
 fn place(url: &CrawlUrl) -> Cow<'_, str> {
     match url.query() {
         None => path_place(url),

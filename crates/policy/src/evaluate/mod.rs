@@ -1,12 +1,14 @@
 //! Whether a URL whose time has come is harvested (F9–F17).
 //!
-//! Between the day a URL was queued and the moment it is due, seeds, profiles and collections come and go. So
-//! nothing that was decided then is believed now: the rules are gone through in the specification's order, the
-//! first that stops decides, and what was looked at is kept as [`Step`]s. Two stops lose the URL (it is removed,
-//! or remembered as done); all others only put it back.
+//! Between the day a URL was queued and the moment it is due, seeds, profiles and collections come
+//! and go. So nothing that was decided then is believed now: the rules are gone through in the
+//! specification's order, the first that stops decides, and what was looked at is kept as
+//! [`Step`]s. Two stops lose the URL (it is removed, or remembered as done); all others only put it
+//! back.
 //!
-//! Inactive profiles protect here as everywhere: a URL is done, or past its ttl, only when that holds for every
-//! in-scope profile, and while an inactive one still has cycles to give, the URL waits (F14).
+//! Inactive profiles protect here as everywhere: a URL is done, or past its ttl, only when that
+//! holds for every in-scope profile, and while an inactive one still has cycles to give, the URL
+//! waits (F14).
 
 mod plan;
 mod step;
@@ -48,7 +50,8 @@ pub enum Verdict {
     },
 }
 
-/// Judges a URL that is due. `blacklist` is its entry, if it has one; an entry past its end has no effect.
+/// Judges a URL that is due. `blacklist` is its entry, if it has one; an entry past its end has no
+/// effect.
 pub fn evaluate<'a>(
     catalog: &'a Catalog,
     collection: &'a str,
@@ -132,7 +135,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// F15. A URL that waits for a retry after an error is off its schedule and not pushed back onto it.
+    /// F15. A URL that waits for a retry after an error is off its schedule and not pushed back
+    /// onto it.
     fn schedule(&mut self, standing: &Standing) -> Result<(), Decision> {
         let errors = self.record.errors;
         let (last, every) = match (self.record.last, standing.every) {
@@ -156,8 +160,8 @@ impl<'a> Judge<'a> {
         Err((Rule::F16, Verdict::Remove))
     }
 
-    /// F16, ttl. The seed's own URL is there because it was declared, not because a page links to it, so it
-    /// does not expire.
+    /// F16, ttl. The seed's own URL is there because it was declared, not because a page links to
+    /// it, so it does not expire.
     fn ttl(&mut self, entry: &SeedEntry, standing: &Standing) -> Result<(), Decision> {
         let Some(ttl) = standing.ttl.filter(|_| entry.url != *self.subject.url) else {
             return self.passes(Rule::F16, Finding::NeverExpires);
@@ -207,7 +211,8 @@ fn activity(active: bool) -> State {
     if active { State::Active } else { State::Inactive }
 }
 
-/// Whose robots.txt rules hold for a URL of this seed by now; none where no active profile has it in scope.
+/// Whose robots.txt rules hold for a URL of this seed by now; none where no active profile has it
+/// in scope.
 pub fn robots_policy(subject: Subject<'_>, seed: &str, position: Position) -> Option<RobotsPolicy> {
     let entry = subject.catalog.seed(seed)?;
     let in_scope = subject.verdicts(entry, position).filter(|given| given.verdict.in_scope);
@@ -234,7 +239,8 @@ pub enum Robots {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Proceed,
-    /// Error + 1; the URLs of the host keep their order. What becomes of the record says [`crate::outcome`].
+    /// Error + 1; the URLs of the host keep their order. What becomes of the record says
+    /// [`crate::outcome`].
     HostBacksOff,
     /// Out of the queue, with reason robots.
     Blacklist {
@@ -242,7 +248,8 @@ pub enum Access {
     },
 }
 
-/// F17: a URL that F9–F16 let through, at the door of its host. Without an address nothing is known of robots.
+/// F17: a URL that F9–F16 let through, at the door of its host. Without an address nothing is known
+/// of robots.
 pub fn access(dns: Dns, robots: Robots) -> Access {
     match (dns, robots) {
         (Dns::Failed, _) => Access::HostBacksOff,

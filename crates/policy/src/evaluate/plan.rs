@@ -1,7 +1,8 @@
 //! On whose behalf and under which terms a URL is harvested: several profiles become one harvest.
 //!
-//! One fetch serves all of them, so it must satisfy the most demanding: robots are ignored if one of them
-//! ignores them, else read as the agent one of them names, else as our own; a limit is that of the most patient.
+//! One fetch serves all of them, so it must satisfy the most demanding: robots are ignored if one
+//! of them ignores them, else read as the agent one of them names, else as our own; a limit is that
+//! of the most patient.
 
 use crate::model::{Limits, Profile, RobotsPolicy};
 use crate::time::Span;

@@ -7,7 +7,8 @@ use crate::rule::Rule;
 use crate::standing::ProfileVerdict;
 use crate::time::Time;
 
-/// One rule looked at. The last step of an evaluation is the one that decided, unless it says to harvest.
+/// One rule looked at. The last step of an evaluation is the one that decided, unless it says to
+/// harvest.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
     pub rule: Rule,

@@ -37,8 +37,9 @@ fn slot(before: &Record) -> Time {
     }
 }
 
-/// Only good content is worth asking about again; an unchanged answer may bring new validators. One without a digest is not what we have:
-/// what it stands for cannot be read any more, and is asked for as a whole.
+/// Only good content is worth asking about again; an unchanged answer may bring new validators. One
+/// without a digest is not what we have: what it stands for cannot be read any more, and is asked
+/// for as a whole.
 fn remember(record: &mut Record, response: &Response) {
     if response.unchanged && response.digest.is_none() {
         (record.digest, record.etag, record.last_modified) = (None, None, None);

@@ -1,20 +1,22 @@
 //! What a harvest makes of its own URL (F18–F21), in the fourteen variants of F30.
 //!
-//! A harvest comes back with an answer or without one. The counts move (F19), a good answer uses up a cycle
-//! (F20), and the URL goes back into the queue, or out of it: as done, as blacklisted, or for good when it turns
-//! out to be out of scope by now. Decided where the specification leaves it open:
+//! A harvest comes back with an answer or without one. The counts move (F19), a good answer uses up
+//! a cycle (F20), and the URL goes back into the queue, or out of it: as done, as blacklisted, or
+//! for good when it turns out to be out of scope by now. Decided where the specification leaves it
+//! open:
 //!
-//! - An answered 5xx or 429 is captured like any answer, counts as an error and uses up no cycle: a profile with
-//!   `length: 1` wants the page, not the server's excuse.
-//! - [`LastFetch::due`] is the *slot* of the regular schedule. An error leaves it where it is while retries come
-//!   and go, so that the first answer after them continues the old schedule. The normal time of F21 is the slot
-//!   after it.
-//! - A name that does not resolve is no fetch (F17): neither the last fetch nor the due time moves, which keeps the
-//!   URLs of the host in order; only the error counts, and too many of them blacklist here too.
-//! - Variant 4 (no answer at first contact) backs off the host, variant 13 only where the server could not be
-//!   reached at all: a single page that hangs must not keep its host from harvest.
-//! - A URL that no page claims any more (O10) had its last harvest with this answer. Its links are still seen: it takes back what it
-//!   claimed itself.
+//! - An answered 5xx or 429 is captured like any answer, counts as an error and uses up no cycle: a
+//!   profile with `length: 1` wants the page, not the server's excuse.
+//! - [`LastFetch::due`] is the *slot* of the regular schedule. An error leaves it where it is while
+//!   retries come and go, so that the first answer after them continues the old schedule. The
+//!   normal time of F21 is the slot after it.
+//! - A name that does not resolve is no fetch (F17): neither the last fetch nor the due time moves,
+//!   which keeps the URLs of the host in order; only the error counts, and too many of them
+//!   blacklist here too.
+//! - Variant 4 (no answer at first contact) backs off the host, variant 13 only where the server
+//!   could not be reached at all: a single page that hangs must not keep its host from harvest.
+//! - A URL that no page claims any more (O10) had its last harvest with this answer. Its links are
+//!   still seen: it takes back what it claimed itself.
 //! - Without an answer nobody looks at scope or robots: the next evaluation does.
 
 mod count;
@@ -40,9 +42,11 @@ use variant::{Hindrance, Seen, hindrance};
 pub struct Fetched {
     pub at: Time,
     pub answer: Answer,
-    /// Robots deny the URL, until they are next read; found when the answer is processed. What it redirects to is a URL of its own.
+    /// Robots deny the URL, until they are next read; found when the answer is processed. What it
+    /// redirects to is a URL of its own.
     pub robots_denied_until: Option<Time>,
-    /// The name of the URL's host does not resolve: so that it was not asked, or by now, when the answer is processed.
+    /// The name of the URL's host does not resolve: so that it was not asked, or by now, when the
+    /// answer is processed.
     pub dns_failed: bool,
 }
 
@@ -104,8 +108,9 @@ pub enum HostEffect {
     Backoff { span: Span },
 }
 
-/// `before` is the record as it is in the store now, but with the due time this harvest had; `queued_now` the due
-/// time another page gave it meanwhile, if one did; `salt` any number that differs from URL to URL.
+/// `before` is the record as it is in the store now, but with the due time this harvest had;
+/// `queued_now` the due time another page gave it meanwhile, if one did; `salt` any number that
+/// differs from URL to URL.
 #[expect(
     clippy::too_many_arguments,
     reason = "what is known, what came back, and when: none goes with another"

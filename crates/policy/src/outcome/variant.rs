@@ -39,7 +39,8 @@ impl Seen<'_> {
         matches!(self.fetched.answer, Answer::Response(_))
     }
 
-    /// The row of F30. The table has one row for an answer of a host whose name does not resolve by now, 9.
+    /// The row of F30. The table has one row for an answer of a host whose name does not resolve by
+    /// now, 9.
     pub(super) fn variant(&self) -> u8 {
         let first = self.before.last.is_none();
         match (self.answered(), self.hindrance) {

@@ -1,12 +1,13 @@
 //! What becomes of a link (F22–F28), with the owner rules of page 2.
 //!
-//! A link is first given a *context*, the seed in whose scope it is judged, and with it a position from that
-//! seed. In scope, it is added, or renews what is queued with that seed, or contests what is queued with another;
-//! out of scope, it is passed over, and what is queued with the context goes only if its own stored position no
-//! longer holds either. A start (F2) is a link without a page: it differs in its context, and in that the URL is due now.
+//! A link is first given a *context*, the seed in whose scope it is judged, and with it a position
+//! from that seed. In scope, it is added, or renews what is queued with that seed, or contests what
+//! is queued with another; out of scope, it is passed over, and what is queued with the context
+//! goes only if its own stored position no longer holds either. A start (F2) is a link without a
+//! page: it differs in its context, and in that the URL is due now.
 //!
-//! Nearly all links of a page are known and change nothing. Those are told to [`Action::Keep`], which allocates
-//! nothing and needs no write.
+//! Nearly all links of a page are known and change nothing. Those are told to [`Action::Keep`],
+//! which allocates nothing and needs no write.
 
 mod place;
 mod renew;
@@ -81,7 +82,8 @@ pub struct LinkDecision<'a> {
     pub verdict: Option<ScopeVerdict>,
 }
 
-/// Decides one link. All verdicts behind it are at [`Subject::verdicts`] with the context and position it names.
+/// Decides one link. All verdicts behind it are at [`Subject::verdicts`] with the context and
+/// position it names.
 pub fn decide<'a>(
     catalog: &'a Catalog,
     parent: &Parent<'a>,
@@ -121,8 +123,9 @@ fn settled<'a>() -> LinkDecision<'a> {
     unjudged(Rule::F28, None, Action::Ignore)
 }
 
-/// O10: a page that nobody claims takes back what it claimed. What came to its best match (O5) stays there: it was never claimed for an
-/// owner of the page, and taking it back could bring the page its claim again, and so on for ever.
+/// O10: a page that nobody claims takes back what it claimed. What came to its best match (O5)
+/// stays there: it was never claimed for an owner of the page, and taking it back could bring the
+/// page its claim again, and so on for ever.
 fn taken_back<'a>(parent: &Parent<'_>, queued: Option<&Record>, best: Option<&str>) -> LinkDecision<'a> {
     let Some(record) = queued else { return unjudged(Rule::F27, None, Action::Ignore) };
     match record.via.page_fingerprint() {
@@ -165,7 +168,8 @@ impl Arrival<'_, '_> {
         }
     }
 
-    /// F22: every value zero, due now; where only inactive profiles take it, evaluation will postpone it.
+    /// F22: every value zero, due now; where only inactive profiles take it, evaluation will
+    /// postpone it.
     fn added(&self) -> Record {
         Record {
             seed: self.place.context.seed.to_owned(),
@@ -207,7 +211,8 @@ impl Arrival<'_, '_> {
         Action::Update(record)
     }
 
-    /// F24: who wins takes its own position along; positions from different seeds are never compared.
+    /// F24: who wins takes its own position along; positions from different seeds are never
+    /// compared.
     fn contest(&self, record: &Record) -> (Rule, Option<Rule>, Action) {
         let queued = self.standing(record, record.position);
         let context = self.place.context.seed;
@@ -223,9 +228,10 @@ impl Arrival<'_, '_> {
         taken_over(record, context.seed, claim, standing, self.parent.run, self.now)
     }
 
-    /// O10: whether what this page says of the URL takes the place of the claim by which the URL has its owner. It does where that claim is
-    /// the page's own, made for another seed or in another's scope; and where nobody claims the URL any more. Out of scope of the seed
-    /// that has it, F25 decides.
+    /// O10: whether what this page says of the URL takes the place of the claim by which the URL
+    /// has its owner. It does where that claim is the page's own, made for another seed or in
+    /// another's scope; and where nobody claims the URL any more. Out of scope of the seed that
+    /// has it, F25 decides.
     fn replaces(&self, record: &Record) -> bool {
         let Place { context, standing, .. } = &self.place;
         match (record.via, self.parent.via) {
@@ -238,7 +244,8 @@ impl Arrival<'_, '_> {
         }
     }
 
-    /// O10, without a contest. A page that has no claim to make any more leaves the URL to whoever makes one.
+    /// O10, without a contest. A page that has no claim to make any more leaves the URL to whoever
+    /// makes one.
     fn replace(&self, record: &Record, in_scope: bool) -> (Rule, Option<Rule>, Action) {
         let rule = match in_scope {
             true if record.seed == self.place.context.seed => Rule::F23,

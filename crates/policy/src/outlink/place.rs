@@ -13,7 +13,8 @@ pub(super) struct Place<'a> {
     pub(super) standing: Standing,
 }
 
-/// Judges for the parent's seed first, and for the best match where O5 asks for it. None: the page claims nothing.
+/// Judges for the parent's seed first, and for the best match where O5 asks for it. None: the page
+/// claims nothing.
 pub(super) fn place<'a>(
     catalog: &'a Catalog,
     parent: &Parent<'a>,

@@ -1,6 +1,7 @@
 //! What a link changes about a URL that is already queued.
 //!
-//! Everything here ends in [`changed`]: a record that comes out as it went in is kept without a write.
+//! Everything here ends in [`changed`]: a record that comes out as it went in is kept without a
+//! write.
 
 use crate::model::{Position, Record};
 use crate::outlink::Action;
@@ -9,8 +10,8 @@ use crate::schedule::next_due;
 use crate::standing::Standing;
 use crate::time::{Span, Time};
 
-/// A link renews the ttl only when that moves it by more than this part of it, which saves a write per link and
-/// lets a URL go at most that much early.
+/// A link renews the ttl only when that moves it by more than this part of it, which saves a write
+/// per link and lets a URL go at most that much early.
 const TTL_PARTS: u64 = 16;
 
 /// What a link can change; the rest of the record is the harvest's.
@@ -62,7 +63,8 @@ pub(super) fn taken_over(
     changed(record, Some(seed), renewal)
 }
 
-/// F24, the queued seed stays: a link is a link for its ttl, but position and run are another seed's business.
+/// F24, the queued seed stays: a link is a link for its ttl, but position and run are another
+/// seed's business.
 pub(super) fn touched(record: &Record, standing: &Standing, now: Time) -> Action {
     let linked = linked(record, standing, now);
     changed(record, None, Renewal { linked, ..as_stored(record) })
@@ -85,8 +87,8 @@ pub(super) fn cycles_in_run(record: &Record, run: u64) -> u32 {
     if run > record.run { 0 } else { record.cycles }
 }
 
-/// The earlier of the queued due and what the schedule gives now. A retry after an error keeps its time, and
-/// where no live profile asks for a harvest there is nothing to hurry for.
+/// The earlier of the queued due and what the schedule gives now. A retry after an error keeps its
+/// time, and where no live profile asks for a harvest there is nothing to hurry for.
 fn due(record: &Record, every: Option<Span>, now: Time) -> Time {
     let scheduled = match (every, record.last, record.errors) {
         (Some(every), Some(last), 0) => next_due(last, every),

@@ -19,7 +19,8 @@ pub(super) enum Line<'a> {
     Sitemap(&'a [u8]),
 }
 
-/// The first `max` bytes as something like UTF-8, without byte order mark and without a line that is cut by the bound.
+/// The first `max` bytes as something like UTF-8, without byte order mark and without a line that
+/// is cut by the bound.
 pub(super) fn text(bytes: &[u8], max: usize) -> Cow<'_, [u8]> {
     let head = &bytes[..bytes.len().min(max)];
     let text = match head {

@@ -1,18 +1,22 @@
 //! What a server's robots.txt allows us (A3, RFC 9309).
 //!
-//! The life of such a file: it is asked for once per scheme, host and port; its answer becomes a [`Standing`], which says whether
-//! rules, permission or refusal hold and when to ask again; its text becomes [`Robots`], the rules for one agent; and every URL
-//! gets a [`Verdict`] that names the line that decided.
+//! The life of such a file: it is asked for once per scheme, host and port; its answer becomes a
+//! [`Standing`], which says whether rules, permission or refusal hold and when to ask again; its
+//! text becomes [`Robots`], the rules for one agent; and every URL gets a [`Verdict`] that names
+//! the line that decided.
 //!
-//! Only the first [`ROBOTS_BYTES_MAX`] bytes count, and a line cut there does not. A rule is a chain of literal pieces, so matching
-//! is a plain search per piece and linear, whatever the file. Files as they are in the wild are forgiven: byte order marks, UTF-16,
-//! any line end, the usual misspellings, a missing colon.
+//! Only the first [`ROBOTS_BYTES_MAX`] bytes count, and a line cut there does not. A rule is a
+//! chain of literal pieces, so matching is a plain search per piece and linear, whatever the file.
+//! Files as they are in the wild are forgiven: byte order marks, UTF-16, any line end, the usual
+//! misspellings, a missing colon.
 //!
-//! A rule ends a run of agents, and so does a crawl-delay, as Protego has it. RFC 9309 (2.2.4) would have the second agent of
-//! `User-agent: *`, `Crawl-delay: 10`, `User-agent: BadBot`, `Disallow: /` speak for everybody, and nobody who writes this means it.
+//! A rule ends a run of agents, and so does a crawl-delay, as Protego has it. RFC 9309 (2.2.4)
+//! would have the second agent of `User-agent: *`, `Crawl-delay: 10`, `User-agent: BadBot`,
+//! `Disallow: /` speak for everybody, and nobody who writes this means it.
 //!
-//! The crate `texting_robots` (0.2.2) does not serve: it cannot say which line decided, takes `Skurd/1.0` for another agent than
-//! `Skurd` and `%61` for another letter than `a`, reads no UTF-16, and rests on nom 7 and bstr 0.2.
+//! The crate `texting_robots` (0.2.2) does not serve: it cannot say which line decided, takes
+//! `Skurd/1.0` for another agent than `Skurd` and `%61` for another letter than `a`, reads no
+//! UTF-16, and rests on nom 7 and bstr 0.2.
 
 mod line;
 mod pattern;
@@ -72,7 +76,8 @@ pub enum Verdict<'a> {
 }
 
 impl Robots {
-    /// Reads the rules for `agent`: a product token (`skurd`), or a whole User-Agent that begins with one.
+    /// Reads the rules for `agent`: a product token (`skurd`), or a whole User-Agent that begins
+    /// with one.
     pub fn parse(bytes: &[u8], agent: &str) -> Robots {
         let text = line::text(bytes, ROBOTS_BYTES_MAX);
         let named = Groups::read(&text, line::token(agent.as_bytes()));
@@ -143,7 +148,8 @@ struct Group {
     crawl_delay: Option<Span>,
 }
 
-/// The two groups that can matter: that of the agent, and that of everybody else, which holds where the agent is not named.
+/// The two groups that can matter: that of the agent, and that of everybody else, which holds where
+/// the agent is not named.
 #[derive(Debug, Default)]
 struct Groups {
     own: Group,
@@ -152,7 +158,8 @@ struct Groups {
     sitemaps: Vec<String>,
 }
 
-/// Whom the rules that follow are for. A rule or a crawl-delay ends a run of agents: other lines must not interfere (2.2.4).
+/// Whom the rules that follow are for. A rule or a crawl-delay ends a run of agents: other lines
+/// must not interfere (2.2.4).
 #[derive(Debug, Default)]
 struct Run {
     own: bool,

@@ -1,7 +1,8 @@
 //! Path patterns: literal text, `*` for anything, `$` for the end (RFC 9309, 2.2.2 and 2.2.3).
 //!
-//! Both sides of a comparison are first brought to one spelling: unreserved characters bare, all other escapes in capitals,
-//! everything that may not stand in a URL escaped. A `*` or `$` that is meant literally is `%2A` or `%24` on both sides.
+//! Both sides of a comparison are first brought to one spelling: unreserved characters bare, all
+//! other escapes in capitals, everything that may not stand in a URL escaped. A `*` or `$` that is
+//! meant literally is `%2A` or `%24` on both sides.
 
 use std::borrow::Cow;
 
@@ -26,8 +27,9 @@ impl Pattern {
         self.text.len() + usize::from(self.to_end)
     }
 
-    /// Whether it matches a [canonical path](canonical_path). Taking the first place for every piece between the first and the last is
-    /// enough: a later place never leaves more room for what follows.
+    /// Whether it matches a [canonical path](canonical_path). Taking the first place for every
+    /// piece between the first and the last is enough: a later place never leaves more room for
+    /// what follows.
     pub(super) fn matches(&self, path: &str) -> bool {
         let Some((first, later)) = self.text.split_once('*') else {
             return if self.to_end { path == &*self.text } else { path.starts_with(&*self.text) };

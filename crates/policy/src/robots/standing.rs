@@ -1,12 +1,14 @@
-//! What a server's last answer about its robots.txt means, and for how long (RFC 9309, 2.3.1 and 2.4).
+//! What a server's last answer about its robots.txt means, and for how long (RFC 9309, 2.3.1 and
+//! 2.4).
 //!
-//! The file is there: its rules hold for as long as it is cached, which is a setting, a day by default. It is not there (4xx, or redirects
-//! without end): everything is allowed, for as long. The server is ill or silent (5xx, no answer): nothing is allowed until it answers; but
-//! where it has answered within the last 30 days, that answer goes on holding. A silent server is asked again after an hour, or before
-//! that if answers are not cached for so long.
+//! The file is there: its rules hold for as long as it is cached, which is a setting, a day by
+//! default. It is not there (4xx, or redirects without end): everything is allowed, for as long.
+//! The server is ill or silent (5xx, no answer): nothing is allowed until it answers; but
+//! where it has answered within the last 30 days, that answer goes on holding. A silent server is
+//! asked again after an hour, or before that if answers are not cached for so long.
 //!
-//! A setting that was made shorter meanwhile is in force at once. What was read at a moment that is still to come was read by a
-//! clock that was ahead: it is read again (F40).
+//! A setting that was made shorter meanwhile is in force at once. What was read at a moment that is
+//! still to come was read by a clock that was ahead: it is read again (F40).
 
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +88,8 @@ impl Standing {
         }
     }
 
-    /// "Not modified" confirms an answer; where there was none, it is an odd way to say that there is nothing.
+    /// "Not modified" confirms an answer; where there was none, it is an odd way to say that there
+    /// is nothing.
     fn says_if_answered(self) -> Says {
         if self.answered.is_some() { self.says } else { Says::AllowAll }
     }

@@ -1,9 +1,10 @@
 //! What a profile takes in, relative to a seed (F34).
 //!
-//! A scope looks at a URL in a fixed order and stops at the first thing that decides: what can never be
-//! harvested (scheme, length, trap), what was excluded, the seed itself, too deep, what was included, page
-//! requisites, what lies `within` the seed's path, host or domain, and off-domain hops. So `exclude` always wins
-//! and `include` widens `within` but not `max_depth`. The verdict says which of these it was, with its numbers.
+//! A scope looks at a URL in a fixed order and stops at the first thing that decides: what can
+//! never be harvested (scheme, length, trap), what was excluded, the seed itself, too deep, what
+//! was included, page requisites, what lies `within` the seed's path, host or domain, and
+//! off-domain hops. So `exclude` always wins and `include` widens `within` but not `max_depth`. The
+//! verdict says which of these it was, with its numbers.
 
 mod pattern;
 mod verdict;
@@ -20,8 +21,8 @@ pub use verdict::{ScopeReason, ScopeVerdict};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Within {
-    /// The seed's site, at or below the seed's path. The path of a seed that names a file (`/a/index.html`: a
-    /// last segment with an extension) is the directory of that file.
+    /// The seed's site, at or below the seed's path. The path of a seed that names a file
+    /// (`/a/index.html`: a last segment with an extension) is the directory of that file.
     Path,
     /// The seed's site: `www.` or not, any scheme and port.
     Host,
@@ -104,7 +105,8 @@ impl Scope {
         comes_along.then_some(ScopeReason::Requisite)
     }
 
-    /// Reached when the URL is not within: a sibling host in the seed's own domain (no hops) has no way in.
+    /// Reached when the URL is not within: a sibling host in the seed's own domain (no hops) has no
+    /// way in.
     fn off_domain(&self, position: &Position) -> ScopeReason {
         let (hops, max) = (position.hops, self.off_domain_hops);
         match hops {

@@ -11,7 +11,8 @@ pub const REGEX_BYTES_MAX: usize = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pattern {
-    /// The URL begins with it. Without a scheme (`vg.no/sport`) it is compared from the host on, `www.` or not.
+    /// The URL begins with it. Without a scheme (`vg.no/sport`) it is compared from the host on,
+    /// `www.` or not.
     Prefix(String),
     /// This host, `www.` or not; written `*.vg.no` or `.vg.no`, its subdomains too.
     Host(String),

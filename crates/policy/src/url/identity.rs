@@ -1,4 +1,5 @@
-//! A [`CrawlUrl`] is its text: it is shown, compared, hashed and stored as that. The offsets follow from it.
+//! A [`CrawlUrl`] is its text: it is shown, compared, hashed and stored as that. The offsets follow
+//! from it.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;

@@ -1,10 +1,10 @@
 //! A URL in the one spelling Skurd knows it by (F29).
 //!
-//! A URL comes to life as a piece of text on a page, is [normalised](normalise) against that page's address, and
-//! from then on is a [`CrawlUrl`]: a string that is its own key in every table, with the offsets of its parts
-//! beside it, so that asking for host, site or path is slicing and never parsing. Two spellings of one address
-//! are one URL; what cannot be harvested (another scheme, a trap, a monster) never becomes one, and the
-//! [refusal](UrlRefusal) says why.
+//! A URL comes to life as a piece of text on a page, is [normalised](normalise) against that page's
+//! address, and from then on is a [`CrawlUrl`]: a string that is its own key in every table, with
+//! the offsets of its parts beside it, so that asking for host, site or path is slicing and never
+//! parsing. Two spellings of one address are one URL; what cannot be harvested (another scheme, a
+//! trap, a monster) never becomes one, and the [refusal](UrlRefusal) says why.
 
 mod identity;
 mod normalise;
@@ -136,18 +136,20 @@ impl CrawlUrl {
         &self.text[self.path_start()..]
     }
 
-    /// The host as the unit of politeness: without one leading `www.`, whatever the scheme and port.
+    /// The host as the unit of politeness: without one leading `www.`, whatever the scheme and
+    /// port.
     pub fn site(&self) -> &str {
         site_of(self.host())
     }
 
-    /// The registrable domain by the public suffix list (ICANN and private part). A host that is itself a
-    /// suffix, and an IP address, is its own domain.
+    /// The registrable domain by the public suffix list (ICANN and private part). A host that is
+    /// itself a suffix, and an IP address, is its own domain.
     pub fn domain(&self) -> &str {
         domain_of(self.host())
     }
 
-    /// Whether the registrable domain is this one, sparing the suffix list where the names rule it out.
+    /// Whether the registrable domain is this one, sparing the suffix list where the names rule it
+    /// out.
     pub fn is_in_domain(&self, domain: &str) -> bool {
         self.host().ends_with(domain) && self.domain() == domain
     }
@@ -194,7 +196,8 @@ pub fn domain_of(host: &str) -> &str {
     psl::domain_str(host).unwrap_or(host)
 }
 
-/// Only an IPv4 address has a last label that is a number (WHATWG), only an IPv6 address has brackets.
+/// Only an IPv4 address has a last label that is a number (WHATWG), only an IPv6 address has
+/// brackets.
 fn is_address(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or(host);
     host.starts_with('[') || (!last.is_empty() && last.bytes().all(|b| b.is_ascii_digit()))

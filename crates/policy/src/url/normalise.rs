@@ -1,9 +1,10 @@
 //! From a text on a page to a [`CrawlUrl`] (F29).
 //!
-//! WHATWG parsing does most of it: surrounding blanks, lower-case host, default port, dot segments. On top of it
-//! the fragment goes; userinfo goes, because ownership and politeness do not look at it and a password has no
-//! place in a queue key or a WARC file name; one trailing dot of the host goes, because `example.no.` is the
-//! server of `example.no` and must not get a second politeness slot; and session ids go where configured.
+//! WHATWG parsing does most of it: surrounding blanks, lower-case host, default port, dot segments.
+//! On top of it the fragment goes; userinfo goes, because ownership and politeness do not look at
+//! it and a password has no place in a queue key or a WARC file name; one trailing dot of the host
+//! goes, because `example.no.` is the server of `example.no` and must not get a second politeness
+//! slot; and session ids go where configured.
 
 use std::borrow::Cow;
 
@@ -54,7 +55,8 @@ impl Base {
         Ok(Base(Url::parse(url.as_str())?))
     }
 
-    /// The same page after its `<base href>`, which may be any URL; one that is none changes nothing.
+    /// The same page after its `<base href>`, which may be any URL; one that is none changes
+    /// nothing.
     #[must_use]
     pub fn declared(self, href: &str) -> Base {
         match self.0.join(href) {
@@ -77,8 +79,9 @@ pub fn normalise_against(raw: &str, base: &Base, rules: &UrlRules) -> Result<Cra
     finish(bounded(raw).and_then(|raw| Ok(base.0.join(&with_two_slashes(raw))?))?, rules)
 }
 
-/// `///host/x` is `//host/x`: before a host any number of slashes counts as two, backslashes and what is skipped among them included
-/// (WHATWG, "special authority ignore slashes state"). The crate `url` forgets that for links without a scheme.
+/// `///host/x` is `//host/x`: before a host any number of slashes counts as two, backslashes and
+/// what is skipped among them included (WHATWG, "special authority ignore slashes state"). The
+/// crate `url` forgets that for links without a scheme.
 fn with_two_slashes(raw: &str) -> Cow<'_, str> {
     let text = raw.trim_start_matches(|c: char| c <= ' ');
     if !text.starts_with(['/', '\\']) {
@@ -158,7 +161,8 @@ fn push_query(text: &mut String, query: &str, rules: &UrlRules) {
     }
 }
 
-/// `/a;jsessionid=1/b` becomes `/a/b`. Set through the parser, since `/.;jsessionid=1` leaves a dot segment.
+/// `/a;jsessionid=1/b` becomes `/a/b`. Set through the parser, since `/.;jsessionid=1` leaves a dot
+/// segment.
 fn drop_path_sessions(url: &mut Url, rules: &UrlRules) {
     let path = url.path();
     if rules.session_ids.is_empty() || !path.contains(';') {

@@ -1,8 +1,10 @@
-//! Paths that grow by repeating themselves: the mark of a relative link that resolves wrongly for ever (F29).
+//! Paths that grow by repeating themselves: the mark of a relative link that resolves wrongly for
+//! ever (F29).
 //!
-//! `/a/b/a/b/a/b/a/b` says `a/b` four times in a row; a calendar or a broken template goes on until the length
-//! limit stops it. A path is a trap when a sequence of segments follows itself more often than allowed, when
-//! one segment occurs all over the place, or when there are more segments than any sane site has.
+//! `/a/b/a/b/a/b/a/b` says `a/b` four times in a row; a calendar or a broken template goes on until
+//! the length limit stops it. A path is a trap when a sequence of segments follows itself more
+//! often than allowed, when one segment occurs all over the place, or when there are more segments
+//! than any sane site has.
 
 use std::fmt;
 

@@ -1,8 +1,9 @@
 //! Ids as positions: the n-th number of a walk's arithmetic progression.
 //!
-//! All arithmetic of a walk is on positions, so that a step never matters again and neighbours are neighbours.
-//! `id = position × step + residue`; the start fixes the residue. The pivot parts the legs: ascending positions
-//! are the pivot and above, descending ones below it. A walk down pivots above its start.
+//! All arithmetic of a walk is on positions, so that a step never matters again and neighbours are
+//! neighbours. `id = position × step + residue`; the start fixes the residue. The pivot parts the
+//! legs: ascending positions are the pivot and above, descending ones below it. A walk down pivots
+//! above its start.
 
 use std::ops::{Range, RangeInclusive};
 

@@ -1,9 +1,10 @@
 //! Whether an answer means that the id exists (L3).
 //!
-//! By default 200 with a body does; 404 and 410 say that it does not, and so does every other answer that brings
-//! no content. Answers that speak of the moment rather than of the id (5xx, 429, 408, 425, 401, 403) are
-//! failures, and so is no answer. A walk may say otherwise for statuses and for where redirects lead, and may
-//! look into the body for what a page that is not there says under a 200.
+//! By default 200 with a body does; 404 and 410 say that it does not, and so does every other
+//! answer that brings no content. Answers that speak of the moment rather than of the id (5xx, 429,
+//! 408, 425, 401, 403) are failures, and so is no answer. A walk may say otherwise for statuses and
+//! for where redirects lead, and may look into the body for what a page that is not there says
+//! under a 200.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +32,8 @@ pub struct Seen<'a> {
     /// Where a redirect leads.
     pub location: Option<&'a str>,
     pub body_is_empty: bool,
-    /// The decoded body or the part of it that is looked at; only wanted with [`Existence::needs_body`].
+    /// The decoded body or the part of it that is looked at; only wanted with
+    /// [`Existence::needs_body`].
     pub body: Option<&'a [u8]>,
 }
 

@@ -1,4 +1,5 @@
-//! A regular expression over bytes, bounded in size, equal to another with the same source and stored as it.
+//! A regular expression over bytes, bounded in size, equal to another with the same source and
+//! stored as it.
 
 use regex::bytes::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,8 @@
 //! Undoing an issue: an id that was taken and not fetched after all becomes what it was.
 //!
-//! Given back in the reverse order of the taking, a walk is as it was before. Out of order, a new id that is no
-//! longer the last at its head becomes a lost one, and is issued again before any new one.
+//! Given back in the reverse order of the taking, a walk is as it was before. Out of order, a new
+//! id that is no longer the last at its head becomes a lost one, and is issued again before any new
+//! one.
 
 use super::state::{Origin, Walk};
 

@@ -1,15 +1,17 @@
 //! The linear crawl: walking the ids of a URL template, as arithmetic (spec 3, L1–L11 and L14).
 //!
-//! The life of a walk: a [`Draft`] of what people ask for becomes [`WalkSettings`], or a [`Problem`] that names
-//! the field. [`Walk::new`] stands before its first id, [`Walk::resume`] where stored rows say. Its legs, one up,
-//! one down or both, are asked for their [`Step`] in [`Turns`]: re-attempts that are due first, then ids that
-//! were issued and lost, then the next id at the head while the margin allows it. What an answer means is
-//! [`Existence`]'s to say; [`Walk::result`] takes it in, and [`Walk::dirty`] gives the rows that changed, to be
-//! written in the transaction of the capture. A leg has ended when it owes nothing and its head may not go on.
+//! The life of a walk: a [`Draft`] of what people ask for becomes [`WalkSettings`], or a
+//! [`Problem`] that names the field. [`Walk::new`] stands before its first id, [`Walk::resume`]
+//! where stored rows say. Its legs, one up, one down or both, are asked for their [`Step`] in
+//! [`Turns`]: re-attempts that are due first, then ids that were issued and lost, then the next id
+//! at the head while the margin allows it. What an answer means is [`Existence`]'s to say;
+//! [`Walk::result`] takes it in, and [`Walk::dirty`] gives the rows that changed, to be written in
+//! the transaction of the capture. A leg has ended when it owes nothing and its head may not go on.
 //!
-//! The invariant that lets many ids be in flight at once (L9): a head goes on only while fewer ids than the
-//! margin lie behind it since the last that is known to exist, whether missed, in flight or lost. Such an id
-//! is fetched whatever the answers in flight will be, so the ids fetched in all do not depend on timing.
+//! The invariant that lets many ids be in flight at once (L9): a head goes on only while fewer ids
+//! than the margin lie behind it since the last that is known to exist, whether missed, in flight
+//! or lost. Such an id is fetched whatever the answers in flight will be, so the ids fetched in all
+//! do not depend on timing.
 
 mod course;
 mod existence;

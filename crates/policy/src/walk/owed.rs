@@ -1,8 +1,8 @@
 //! The re-attempts a leg still owes (L5).
 //!
-//! A miss waits in a bucket by the time it is due, rounded up to a quantum so that misses of one moment share
-//! ranges, and by the attempts it has had. When its time has come the bucket joins the ready ones, and of those
-//! the ids with most attempts go first, so that they never pile up.
+//! A miss waits in a bucket by the time it is due, rounded up to a quantum so that misses of one
+//! moment share ranges, and by the attempts it has had. When its time has come the bucket joins the
+//! ready ones, and of those the ids with most attempts go first, so that they never pile up.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -77,7 +77,8 @@ impl Owed {
     }
 }
 
-/// When a miss of this time may be tried again: never before the cool-down is over, at most a quantum after.
+/// When a miss of this time may be tried again: never before the cool-down is over, at most a
+/// quantum after.
 pub(super) fn due_after(at: Time, cooldown: Span) -> Time {
     let due = at.plus(cooldown);
     let quantum = (cooldown.0 / QUANTA_IN_COOLDOWN).clamp(QUANTUM_MS.0, QUANTUM_MS.1);

@@ -1,13 +1,14 @@
 //! Going on with a stored walk (L11).
 //!
-//! A walk that was interrupted continues exactly where it was: the same runs of misses, the re-attempts it still
-//! owes, and the ids that were in flight once more. One that had ended at a margin begins a new run of misses
-//! there, and its holes stay holes. With `holes` or `both` a new pass begins: every hole has all its attempts
-//! before it again, the first at once. A pass that was interrupted goes on instead of beginning anew, so that
-//! killed and resumed is the same as never stopped.
+//! A walk that was interrupted continues exactly where it was: the same runs of misses, the
+//! re-attempts it still owes, and the ids that were in flight once more. One that had ended at a
+//! margin begins a new run of misses there, and its holes stay holes. With `holes` or `both` a new
+//! pass begins: every hole has all its attempts before it again, the first at once. A pass that was
+//! interrupted goes on instead of beginning anew, so that killed and resumed is the same as never
+//! stopped.
 //!
-//! Stored rows may be older than the settings. Bounds, margin, attempts and rules may have changed; template,
-//! step and start may not, since then the positions would be other ids.
+//! Stored rows may be older than the settings. Bounds, margin, attempts and rules may have changed;
+//! template, step and start may not, since then the positions would be other ids.
 
 use std::ops::Range;
 

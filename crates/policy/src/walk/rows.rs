@@ -1,7 +1,7 @@
 //! A walk as rows: one for its heads, one for every stretch of ids, written when they change.
 //!
-//! What is in flight is in no row: ids behind a stored head that nothing is known of were in flight when the walk
-//! died, and are found again by that.
+//! What is in flight is in no row: ids behind a stored head that nothing is known of were in flight
+//! when the walk died, and are found again by that.
 
 use std::ops::Range;
 
@@ -47,8 +47,9 @@ impl HeadRow {
 }
 
 impl Walk {
-    /// The rows that changed since the last call, or since the walk was made or resumed; none if none did. They are
-    /// to be written in the order they were given, or given to [`Walk::not_written`].
+    /// The rows that changed since the last call, or since the walk was made or resumed; none if
+    /// none did. They are to be written in the order they were given, or given to
+    /// [`Walk::not_written`].
     pub fn dirty(&mut self) -> Option<Changes> {
         if !self.head_dirty && self.dirty.is_empty() {
             return None;

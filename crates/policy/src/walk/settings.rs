@@ -1,7 +1,9 @@
-//! What a walk is told: a [`Draft`] as people write it becomes [`WalkSettings`] that hold together (L1–L7, L14).
+//! What a walk is told: a [`Draft`] as people write it becomes [`WalkSettings`] that hold together
+//! (L1–L7, L14).
 //!
-//! Settings are stored and sent as drafts and checked again on the way in, so whoever holds [`WalkSettings`] may
-//! rely on them: there is a first id, every leg has an end, and every id in reach has a URL.
+//! Settings are stored and sent as drafts and checked again on the way in, so whoever holds
+//! [`WalkSettings`] may rely on them: there is a first id, every leg has an end, and every id in
+//! reach has a URL.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,8 +37,8 @@ pub enum Retry {
     Failed,
 }
 
-/// A walk as declared. What is not given takes its default: direction `both` with a `from`, otherwise `up`;
-/// step, attempts and rate 1; a cool-down of [`COOLDOWN_DEFAULT`].
+/// A walk as declared. What is not given takes its default: direction `both` with a `from`,
+/// otherwise `up`; step, attempts and rate 1; a cool-down of [`COOLDOWN_DEFAULT`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Draft {

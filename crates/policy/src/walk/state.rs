@@ -136,7 +136,8 @@ impl Walk {
         }
     }
 
-    /// Takes the leg's next id, if there is one now (L5): a hole that is due, a lost one, a new one at its head.
+    /// Takes the leg's next id, if there is one now (L5): a hole that is due, a lost one, a new one
+    /// at its head.
     pub fn next(&mut self, leg: Leg, now: Time) -> Step {
         if !self.legs().contains(&leg) {
             return Step::Ended(Why::Bound);
@@ -184,7 +185,8 @@ impl Walk {
         self.in_flight.len()
     }
 
-    /// Why the walk as a whole has ended; none while a leg has something to do. One margin is enough.
+    /// Why the walk as a whole has ended; none while a leg has something to do. One margin is
+    /// enough.
     pub fn ended(&self) -> Option<Why> {
         if self.legs().iter().any(|leg| !self.is_idle(*leg)) {
             return None;
@@ -212,7 +214,8 @@ impl Walk {
         Some((position, origin))
     }
 
-    /// Whether an id of this state is to be tried again. A hole of a fresh pass is, whatever it was.
+    /// Whether an id of this state is to be tried again. A hole of a fresh pass is, whatever it
+    /// was.
     pub(super) fn owes(&self, state: State) -> bool {
         let more = |attempts: u16| u32::from(attempts) < self.settings.attempts();
         match state {
@@ -252,7 +255,8 @@ impl Walk {
         }
     }
 
-    /// F40: what waits for its cool-down waits no longer than one from now on, whatever the clock showed when it was last tried.
+    /// F40: what waits for its cool-down waits no longer than one from now on, whatever the clock
+    /// showed when it was last tried.
     pub fn clock_went_back(&mut self, now: Time) {
         let latest = due_after(now, self.settings.cooldown());
         for leg in [Leg::Up, Leg::Down] {

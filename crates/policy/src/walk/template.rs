@@ -1,4 +1,5 @@
-//! The URL template of a walk: a text with one `{id}` in it, or `{id:08}` for ids filled up with zeros.
+//! The URL template of a walk: a text with one `{id}` in it, or `{id:08}` for ids filled up with
+//! zeros.
 
 use std::fmt;
 

@@ -1,7 +1,8 @@
 //! Whose turn it is (L8): the legs of any number of walks, interleaved by their rates.
 //!
-//! A round goes through the walks in order, each walk's ascending leg before its descending one. In its turn a
-//! leg makes as many fetches as its walk's rate; one that has nothing to do now is skipped at once.
+//! A round goes through the walks in order, each walk's ascending leg before its descending one. In
+//! its turn a leg makes as many fetches as its walk's rate; one that has nothing to do now is
+//! skipped at once.
 
 use std::borrow::BorrowMut;
 
@@ -33,7 +34,8 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Takes the next id of the walk whose turn it is. Walks that `paused` names by their place are skipped.
+    /// Takes the next id of the walk whose turn it is. Walks that `paused` names by their place are
+    /// skipped.
     pub fn next<W: BorrowMut<Walk>>(
         &mut self,
         walks: &mut [W],

@@ -1,4 +1,5 @@
-//! A walk as it is shown: its split into content, holes and remaining bound (L11), its map and heads (L12).
+//! A walk as it is shown: its split into content, holes and remaining bound (L11), its map and
+//! heads (L12).
 //!
 //! With a step, a range of ids means its first, its last and those between them in steps.
 
@@ -50,8 +51,9 @@ pub struct Head {
 }
 
 impl Walk {
-    /// The ranges of one kind in order from this id on, as the walk's ids go. Unknown are those that remain within
-    /// the bounds; where no bound ends the way up, the last range goes to the highest id there can be.
+    /// The ranges of one kind in order from this id on, as the walk's ids go. Unknown are those
+    /// that remain within the bounds; where no bound ends the way up, the last range goes to
+    /// the highest id there can be.
     pub fn ranges(&self, kind: Kind, from: u64) -> impl Iterator<Item = RangeInclusive<u64>> + '_ {
         let all = if kind == Kind::Unknown { &self.course.scope } else { &self.covered };
         let range = common(all, &self.course.positions(from, ID_MAX));

@@ -25,7 +25,8 @@ const EXAMPLE_2: &str = "
 
 type Queue = BTreeMap<CrawlUrl, Record>;
 
-/// Processes `from → target` (`start → target` for a start) and gives P, S before, B, C with its rule, S after.
+/// Processes `from → target` (`start → target` for a start) and gives P, S before, B, C with its
+/// rule, S after.
 fn step(catalog: &Catalog, queue: &mut Queue, from: &str, target: &str) -> Vec<String> {
     let target = url(target);
     let before = queue.get(&target).cloned();

@@ -1,4 +1,5 @@
-//! The rules of the specification as tables, one file a subject. A test or row names the rule it is about.
+//! The rules of the specification as tables, one file a subject. A test or row names the rule it is
+//! about.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod access;

@@ -1,19 +1,23 @@
-//! O9 and O10: once every page has been harvested again under its final owner, the owner of each URL is the same whatever the order in
-//! which links were found and seeds were started.
+//! O9 and O10: once every page has been harvested again under its final owner, the owner of each
+//! URL is the same whatever the order in which links were found and seeds were started.
 //!
-//! A small random web is harvested from its seeds in a random order, round after round: in each, every page that is in the queue is evaluated
-//! and its links are seen, in an order of its own. That it comes to rest at all is the half of O9 that says no two seeds take a URL
-//! from each other in turns.
+//! A small random web is harvested from its seeds in a random order, round after round: in each,
+//! every page that is in the queue is evaluated and its links are seen, in an order of its own.
+//! That it comes to rest at all is the half of O9 that says no two seeds take a URL from each other
+//! in turns.
 //!
-//! What it must come to rest at is worked out by [`Claims`], from the tables of page 2 alone: each URL belongs to the best of the claims
-//! that pages make *under the owners they have*. Where no page can be reached from itself, that is one outcome, and every order must come to
-//! it. Where pages link to each other in circles the tables may allow several (two pages that name each other may both belong to either
-//! of two seeds, each because the other does): then every order must come to rest at one of them. With circles *and* limits of depth the
-//! tables may allow none at all (a page that its best match gets only through a page that exists only while it does not), so those
-//! webs are left out: about one in twenty thousand of them.
+//! What it must come to rest at is worked out by [`Claims`], from the tables of page 2 alone: each
+//! URL belongs to the best of the claims that pages make *under the owners they have*. Where no
+//! page can be reached from itself, that is one outcome, and every order must come to
+//! it. Where pages link to each other in circles the tables may allow several (two pages that name
+//! each other may both belong to either of two seeds, each because the other does): then every
+//! order must come to rest at one of them. With circles *and* limits of depth the tables may allow
+//! none at all (a page that its best match gets only through a page that exists only while it does
+//! not), so those webs are left out: about one in twenty thousand of them.
 //!
-//! F25 keeps a URL whose stored position is in scope though the page that names it is not as near as it was, and a best match keeps what
-//! came to it by O5. There the order of harvests shows, by the letter of the rules: webs in which it does are not compared.
+//! F25 keeps a URL whose stored position is in scope though the page that names it is not as near
+//! as it was, and a best match keeps what came to it by O5. There the order of harvests shows, by
+//! the letter of the rules: webs in which it does are not compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -199,7 +203,8 @@ impl Claims<'_> {
         }
     }
 
-    /// O6–O8: the best match first, then who harvests it more often, then who sorts first. None if it is out of scope.
+    /// O6–O8: the best match first, then who harvests it more often, then who sorts first. None if
+    /// it is out of scope.
     fn claim(&self, entry: &SeedEntry, target: &CrawlUrl, position: Position) -> Option<Claim> {
         let is_best = self.is_best(&entry.seed.name, target);
         let profiles = self.catalog.profiles_in(entry, "k");
@@ -307,7 +312,8 @@ proptest! {
     }
 }
 
-/// The example of O10, and what follows from it: every seed takes anything, a.no more often than b.no.
+/// The example of O10, and what follows from it: every seed takes anything, a.no more often than
+/// b.no.
 #[test]
 fn o10_a_former_owner_keeps_nothing_through_pages_that_are_no_longer_its_own() {
     let catalog = world(
@@ -334,8 +340,8 @@ fn o10_a_former_owner_keeps_nothing_through_pages_that_are_no_longer_its_own() {
     }
 }
 
-/// The same where b.no wants nothing beyond its own host: c.no was a.no's through a page that is b.no's now. It is harvested once more, and
-/// what it claimed itself goes after it.
+/// The same where b.no wants nothing beyond its own host: c.no was a.no's through a page that is
+/// b.no's now. It is harvested once more, and what it claimed itself goes after it.
 #[test]
 fn o10_what_nobody_claims_any_more_goes_with_all_it_claimed() {
     let catalog = world(
@@ -366,9 +372,9 @@ fn o10_what_nobody_claims_any_more_goes_with_all_it_claimed() {
     assert_eq!(known(page(8)), "b - -");
 }
 
-/// Why F23 must not mix positions: from one seed the URL is one link deep but two hops away, or two deep and one
-/// hop away. A mixture would be in scope of a fast profile that neither path reaches, if both were seen before
-/// the other seed's link, and not otherwise.
+/// Why F23 must not mix positions: from one seed the URL is one link deep but two hops away, or two
+/// deep and one hop away. A mixture would be in scope of a fast profile that neither path reaches,
+/// if both were seen before the other seed's link, and not otherwise.
 #[test]
 fn o9_positions_are_not_mixed() {
     let catalog = world(

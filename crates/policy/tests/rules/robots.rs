@@ -19,7 +19,8 @@ fn verdict(text: &str, agent: &str, path: &str) -> String {
     }
 }
 
-/// The examples of RFC 9309, 2.2.2, 2.2.3 and 5.2, and of Google's description where the RFC has none: one rule, some paths.
+/// The examples of RFC 9309, 2.2.2, 2.2.3 and 5.2, and of Google's description where the RFC has
+/// none: one rule, some paths.
 #[test]
 fn a3_patterns_match_as_the_rfc_says() {
     let table = "
@@ -191,8 +192,8 @@ fn a11_sitemaps_are_bounded() {
     assert_eq!(robots.sitemaps(), first);
 }
 
-/// Files of crawler-commons, where they are at hand; what is expected was read out of them by eye and RFC 9309, but that a crawl-delay
-/// ends a run of agents.
+/// Files of crawler-commons, where they are at hand; what is expected was read out of them by eye
+/// and RFC 9309, but that a crawl-delay ends a run of agents.
 #[test]
 fn a3_agrees_with_the_files_of_crawler_commons() {
     let dir = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/robots-crawler-commons"));

@@ -112,7 +112,8 @@ fn f29_length_is_limited() {
     assert!(normalise(&of_length(21), None, &short).is_err());
 }
 
-/// A key of the store holds the host beside its URL: a name that nobody can look up must not be half of both.
+/// A key of the store holds the host beside its URL: a name that nobody can look up must not be
+/// half of both.
 #[test]
 fn a12_host_names_are_limited() {
     let of_length = |bytes: usize| format!("http://{}/", &"a.".repeat(bytes)[..bytes]);
@@ -163,7 +164,8 @@ fn a_stored_url_is_read_back_and_a_broken_one_refused() {
     }
 }
 
-/// The WHATWG test data, where it is at hand: wherever we take a URL, we take it as the standard says.
+/// The WHATWG test data, where it is at hand: wherever we take a URL, we take it as the standard
+/// says.
 #[test]
 fn f29_agrees_with_the_web_platform_tests() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/url-wpt/urltestdata.json");

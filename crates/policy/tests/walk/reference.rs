@@ -1,6 +1,8 @@
-//! A walker so patient that it is plainly right: it tries each id until it knows, and only then takes the next.
+//! A walker so patient that it is plainly right: it tries each id until it knows, and only then
+//! takes the next.
 //!
-//! It fetches what a strictly sequential walk fetches: an id's last word does not depend on when it is asked.
+//! It fetches what a strictly sequential walk fetches: an id's last word does not depend on when it
+//! is asked.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::world::{Web, settings, some, walk};
 
-/// Walks up over so many ids, with rows written now and then; the rows' bytes by what they are stored under.
+/// Walks up over so many ids, with rows written now and then; the rows' bytes by what they are
+/// stored under.
 fn walked(
     count: u64,
     exists: impl Fn(u64) -> bool,

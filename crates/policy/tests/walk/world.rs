@@ -12,7 +12,8 @@ pub(crate) fn rows(table: &str) -> Vec<Vec<&str>> {
     lines.map(|line| line.split('|').map(str::trim).collect()).collect()
 }
 
-/// `min 1 max 9 from 3 dir up step 2 margin 3 attempts 2 cooldown 10 retry failed rate 2`; times in milliseconds.
+/// `min 1 max 9 from 3 dir up step 2 margin 3 attempts 2 cooldown 10 retry failed rate 2`; times in
+/// milliseconds.
 pub(crate) fn draft(text: &str) -> Draft {
     let mut draft = Draft { template: "https://a.test/{id}".into(), ..Draft::default() };
     let mut words = text.split_whitespace();
@@ -45,7 +46,8 @@ pub(crate) fn walk(text: &str) -> Walk {
     Walk::new(settings(text))
 }
 
-/// What exists, and from which attempt on. `o` at once, `2` from the second attempt, `x` never; `f` fails.
+/// What exists, and from which attempt on. `o` at once, `2` from the second attempt, `x` never; `f`
+/// fails.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Web(BTreeMap<u64, char>);
 

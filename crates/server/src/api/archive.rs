@@ -20,8 +20,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Hold the captures against the files of the archive: JSON lines, the last of them a summary
 ///
-/// `file` for a file that is missing, cut off, damaged, not known to the store or set aside; `record` for one that no capture points to;
-/// `capture` for one that is not where it should be or not what it was; `behind` if the store knows less than it should; `progress` in
+/// `file` for a file that is missing, cut off, damaged, not known to the store or set aside;
+/// `record` for one that no capture points to; `capture` for one that is not where it should be or
+/// not what it was; `behind` if the store knows less than it should; `progress` in
 /// between; `summary` at the end, with `sound`. An answer without it is not the whole.
 #[utoipa::path(
     get,

@@ -1,8 +1,8 @@
-//! What was archived: the list, and of each capture what is known, its record as it lies in the archive, and its content; and all of it as
-//! an [index](cdx) for replay.
+//! What was archived: the list, and of each capture what is known, its record as it lies in the
+//! archive, and its content; and all of it as an [index](cdx) for replay.
 //!
-//! Content is what somebody on the web wrote, and it is served so that no browser takes it for a page of this server: as plain text, or as a
-//! file to save, never sniffed, and in a sandbox.
+//! Content is what somebody on the web wrote, and it is served so that no browser takes it for a
+//! page of this server: as plain text, or as a file to save, never sniffed, and in a sandbox.
 
 use crate::api::extract::{Path, Query};
 use crate::failure::Answer;
@@ -79,7 +79,8 @@ async fn get_record(State(app): State<App>, Path(id): Path<String>) -> Answer<Re
     Ok(response)
 }
 
-/// Get the content of a capture, without codings: text as plain text, everything else as a file to save
+/// Get the content of a capture, without codings: text as plain text, everything else as a file to
+/// save
 ///
 /// Of a capture that is the same as before, the content is that of the record it refers to.
 #[utoipa::path(

@@ -32,8 +32,8 @@ async fn check(Text(text): Text) -> Answer<axum::Json<Checked>> {
 
 /// See what a config would harvest: the real frontier on a virtual clock
 ///
-/// Answers with the summaries of `skurd simulate --json`, one JSON object a line: hosts, profiles, feasibility, URLs, and the end. Bounded in
-/// time and size.
+/// Answers with the summaries of `skurd simulate --json`, one JSON object a line: hosts, profiles,
+/// feasibility, URLs, and the end. Bounded in time and size.
 #[utoipa::path(
     post,
     path = "/api/v1/simulate",

@@ -1,7 +1,9 @@
-//! The OpenAPI document: what the handlers say of themselves, completed by what holds for all of them.
+//! The OpenAPI document: what the handlers say of themselves, completed by what holds for all of
+//! them.
 //!
-//! Every operation can end in the problems that its shape brings: a path parameter can lead nowhere, a body can be too large or wrong, and
-//! anybody can be refused. The schemas of declared things are those of the config file.
+//! Every operation can end in the problems that its shape brings: a path parameter can lead
+//! nowhere, a body can be too large or wrong, and anybody can be refused. The schemas of declared
+//! things are those of the config file.
 
 use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
@@ -47,7 +49,8 @@ fn tags() -> Value {
     ])
 }
 
-/// What is declared, as the config file writes it: by name, in a path, so that the body need not repeat it.
+/// What is declared, as the config file writes it: by name, in a path, so that the body need not
+/// repeat it.
 fn schemas() -> Vec<(String, Value)> {
     let config = declare::schema();
     let own = |schema| serde_json::to_value(schema).unwrap_or_default();
@@ -85,7 +88,8 @@ fn schemas() -> Vec<(String, Value)> {
     schemas
 }
 
-/// A parameter that may be left out cannot be null, a body cannot be left out, and bytes have no schema.
+/// A parameter that may be left out cannot be null, a body cannot be left out, and bytes have no
+/// schema.
 fn say_exactly(operation: &mut Value) {
     if let Some(body) = operation.get_mut("requestBody") {
         body["required"] = json!(true);

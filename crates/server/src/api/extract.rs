@@ -1,4 +1,5 @@
-//! What a request says, read strictly: a wrong path, query or body ends in a [`Problem`] that names the place.
+//! What a request says, read strictly: a wrong path, query or body ends in a [`Problem`] that names
+//! the place.
 
 use std::time::Duration;
 
@@ -41,7 +42,8 @@ impl AsRef<[u8]> for LargeText {
     }
 }
 
-/// Says of a request that it comes from this process, which has read the body from a file: that may be as large as a file may.
+/// Says of a request that it comes from this process, which has read the body from a file: that may
+/// be as large as a file may.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Own;
 

@@ -18,8 +18,8 @@ async fn healthz() -> &'static str {
 
 /// Whether the store can be read, the archive written, and the harvest is not about to stop
 ///
-/// An archive from which files are missing is told as `degraded` and is ready all the same: files are moved to other shelves, and
-/// harvesting goes on.
+/// An archive from which files are missing is told as `degraded` and is ready all the same: files
+/// are moved to other shelves, and harvesting goes on.
 #[utoipa::path(get, path = "/readyz", tag = "server", responses((status = 200, description = "All is well", body = String, content_type = "text/plain")))]
 async fn readyz(State(app): State<App>) -> Answer<String> {
     if app.live.is_stopping() {

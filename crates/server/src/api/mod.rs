@@ -1,10 +1,12 @@
 //! The HTTP API (I4): all that the command line can do, and its one implementation.
 //!
-//! A request is read strictly ([`extract`]), answered by a handler over the [`App`], and everything that goes wrong is a [`Problem`].
-//! Commands are callers too: they ask a server that has the data directory over loopback, or, where there is none, this same router
-//! without a network in between. So what a command prints and what the API says cannot drift.
+//! A request is read strictly ([`extract`]), answered by a handler over the [`App`], and everything
+//! that goes wrong is a [`Problem`]. Commands are callers too: they ask a server that has the data
+//! directory over loopback, or, where there is none, this same router without a network in between.
+//! So what a command prints and what the API says cannot drift.
 //!
-//! The OpenAPI document comes from the handlers themselves ([`document`]). Lists come in pages with a cursor ([`page`]).
+//! The OpenAPI document comes from the handlers themselves ([`document`]). Lists come in pages with
+//! a cursor ([`page`]).
 
 mod archive;
 mod blacklist;

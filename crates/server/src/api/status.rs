@@ -47,8 +47,8 @@ async fn status(State(app): State<App>) -> Answer<axum::Json<Status>> {
 
 /// Follow the harvest: server-sent events
 ///
-/// `figures` once a second, `harvest` for some of the URLs that were harvested. Who reads too slowly misses events, and hears `missed` with
-/// how many.
+/// `figures` once a second, `harvest` for some of the URLs that were harvested. Who reads too
+/// slowly misses events, and hears `missed` with how many.
 #[utoipa::path(
     get,
     path = "/api/v1/events",

@@ -1,5 +1,5 @@
-//! What is done to the files by others than the one who writes them: the next process, which puts right what the last one left, and
-//! those who cut, delete and misplace.
+//! What is done to the files by others than the one who writes them: the next process, which puts
+//! right what the last one left, and those who cut, delete and misplace.
 
 use super::journal::{Journal, Remembered};
 use super::{File, Record, Shelf, Stage};
@@ -47,7 +47,8 @@ impl Shelf {
         }
     }
 
-    /// Takes what is no whole record off the end of a file, to keep it elsewhere; says whether there was any.
+    /// Takes what is no whole record off the end of a file, to keep it elsewhere; says whether
+    /// there was any.
     pub fn set_end_aside(&self, name: &str) -> bool {
         let mut state = self.state.lock();
         state.files.get_mut(name).is_some_and(|file| std::mem::take(&mut file.torn) > 0)
@@ -60,7 +61,8 @@ impl Shelf {
         }
     }
 
-    /// A new process writes from here on: to the files that are open of the archive of that number, and after this batch.
+    /// A new process writes from here on: to the files that are open of the archive of that number,
+    /// and after this batch.
     pub fn begin(&self, id: u64, certain: u64) {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -82,7 +84,8 @@ impl Shelf {
         }
     }
 
-    /// The power goes: what nobody synced may be gone. The files are, before anything in them is committed.
+    /// The power goes: what nobody synced may be gone. The files are, before anything in them is
+    /// committed.
     pub fn power_cut(&self) -> usize {
         let mut state = self.state.lock();
         let Some(journal) = &mut state.journal else { return 0 };

@@ -1,5 +1,6 @@
-//! A start on what the last process left of store and archive, as the binary does it (A8, A13, A14): what is to be done is decided by the very
-//! function that decides for it ([`net::warc::judge`]), and taken in by the very transaction; only the files are ours.
+//! A start on what the last process left of store and archive, as the binary does it (A8, A13,
+//! A14): what is to be done is decided by the very function that decides for it
+//! ([`net::warc::judge`]), and taken in by the very transaction; only the files are ours.
 
 use std::collections::BTreeMap;
 
@@ -160,7 +161,8 @@ async fn take_in(frontier: &Frontier, shelf: &Shelf, held: &warc::Held, from: u6
     frontier.adopt(&adoption).await.unwrap()
 }
 
-/// `skurd archive adopt`: what is in the files and not in the store is taken in, also what was set aside.
+/// `skurd archive adopt`: what is in the files and not in the store is taken in, also what was set
+/// aside.
 pub(crate) async fn adopt(frontier: &Frontier, shelf: &Shelf) -> u64 {
     let picture = Picture::take(frontier, shelf).await;
     let behind = picture.judged().is_err();

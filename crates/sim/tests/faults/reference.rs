@@ -1,4 +1,5 @@
-//! A walker so patient that it is plainly right: it tries each id until it knows, and only then takes the next (L4, L6, L9).
+//! A walker so patient that it is plainly right: it tries each id until it knows, and only then
+//! takes the next (L4, L6, L9).
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Stands between the harvester and the world, and keeps books of both: who is asked, when, and what is committed.
+//! Stands between the harvester and the world, and keeps books of both: who is asked, when, and
+//! what is committed.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash};
@@ -89,7 +90,8 @@ impl Sentry {
         look(&mut self.books.lock())
     }
 
-    /// F6: what a worker that lives brings home is committed. Not after the clock was set, or by a process that is gone.
+    /// F6: what a worker that lives brings home is committed. Not after the clock was set, or by a
+    /// process that is gone.
     pub(crate) fn forget_home(&self) {
         self.books.lock().home.clear();
     }

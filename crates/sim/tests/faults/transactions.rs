@@ -1,5 +1,6 @@
-//! The transactions of the frontier against each other, as several processes would have them: many harvests committed and
-//! reserved at the same moment, in every order, below the loop that does it one after the other.
+//! The transactions of the frontier against each other, as several processes would have them: many
+//! harvests committed and reserved at the same moment, in every order, below the loop that does it
+//! one after the other.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::pin::Pin;
@@ -205,8 +206,8 @@ impl Storm {
             deeds.push(Deed::Blacklist(world::some_url(&mut self.rng), self.rng.bool()));
             self.checker.forget_contract();
         }
-        // What was given out in this moment must have been free before any request ended in it: there is a delay to keep. Only where
-        // nobody was asked anything, there is none.
+        // What was given out in this moment must have been free before any request ended in it: there is a
+        // delay to keep. Only where nobody was asked anything, there is none.
         let mut done: Vec<Done> = Vec::new();
         for one in self.all_at_once(deeds) {
             match one {
@@ -324,7 +325,8 @@ impl Storm {
         let checker = &mut self.checker;
         checker.expire(now);
         self.simulation.store.inject(Faults::default()).unwrap();
-        // What is declared may have changed in the same moment, before or after: only what holds for both is checked.
+        // What is declared may have changed in the same moment, before or after: only what holds for both
+        // is checked.
         if !self.world.just_changed {
             self.simulation
                 .frontier

@@ -9,8 +9,9 @@ use super::value::name;
 pub(crate) enum ArchiveCommand {
     /// Hold every capture against the files of the archive: is it there, as long and as it was?
     ///
-    /// Every record is read and its digests recomputed; a harvest may go on meanwhile. What is wrong is summed up by file, and --json names
-    /// every capture. Exits with 0 if all is well, 1 if not, 2 if the command line is wrong.
+    /// Every record is read and its digests recomputed; a harvest may go on meanwhile. What is
+    /// wrong is summed up by file, and --json names every capture. Exits with 0 if all is well,
+    /// 1 if not, 2 if the command line is wrong.
     #[command(
         after_help = "Examples:\n  skurd archive check\n  skurd archive check --quick --data /srv/skurd
   skurd archive check --json | jq 'select(.event == \"capture\").url'"
@@ -27,8 +28,9 @@ pub(crate) enum ArchiveCommand {
     },
     /// Read what is in the archive and not in the store back into the captures
     ///
-    /// For a store that was lost, cut off, or put back from an older copy, and for files that were set aside. Every record is checked. It
-    /// can be interrupted and run again, and does nothing twice. What it does not bring back is the queue: the harvest goes on from what the
+    /// For a store that was lost, cut off, or put back from an older copy, and for files that were
+    /// set aside. Every record is checked. It can be interrupted and run again, and does
+    /// nothing twice. What it does not bring back is the queue: the harvest goes on from what the
     /// store knows. Where the store is gone, an empty one is made.
     #[command(after_help = "Examples:\n  skurd archive adopt\n  skurd archive adopt --data /srv/skurd
   skurd archive adopt skurd-news-20240229123456789-00000-host.warc.gz.aside")]

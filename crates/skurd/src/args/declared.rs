@@ -21,7 +21,8 @@ pub(crate) enum SeedCommand {
 pub(crate) enum ProfileCommand {
     /// Add a way to harvest: a collection, a scope, a frequency
     ///
-    /// What has no option here (fetch limits and the like) is set in a config file, see `skurd config apply`.
+    /// What has no option here (fetch limits and the like) is set in a config file, see `skurd
+    /// config apply`.
     #[command(after_help = "Examples:\n  skurd profile add daily --collection news --every 1d
   skurd profile add once --collection news --every 1d --length 1 --max-depth 20 --off-domain-hops 1
   skurd profile add papers --collection pdf --every 4w --within any --include 'regex:\\.pdf$'")]
@@ -100,8 +101,8 @@ pub(crate) enum SameCommand {
     },
     /// Delete
     ///
-    /// Deletion is lazy: URLs that nothing covers any more leave the queue when they are next looked at. With
-    /// `--sweep` they go now, which reads the whole queue.
+    /// Deletion is lazy: URLs that nothing covers any more leave the queue when they are next
+    /// looked at. With `--sweep` they go now, which reads the whole queue.
     #[command(
         after_help = "Examples:\n  skurd seed delete https://vg.no/\n  skurd profile delete daily weekly
   skurd collection delete news --sweep"

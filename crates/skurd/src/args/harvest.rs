@@ -18,7 +18,8 @@ use super::value::DataDir;
 pub(crate) struct HarvestArgs {
     #[command(flatten)]
     pub(crate) data: DataDir,
-    /// Where a host is, instead of asking DNS (repeatable); `*.test=127.0.0.1:8080` for all below a name
+    /// Where a host is, instead of asking DNS (repeatable); `*.test=127.0.0.1:8080` for all below a
+    /// name
     #[arg(long, value_name = "HOST=ADDR[:PORT]", value_parser = resolve)]
     pub(crate) resolve: Vec<String>,
     /// Allow addresses that are refused otherwise: loopback, private, link-local (repeatable)
@@ -30,7 +31,8 @@ pub(crate) struct HarvestArgs {
     /// Requests to a host at the same time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) parallel: Option<u32>,
-    /// Requests at the same time, to hosts that answer; beside them, eight times as many hosts that have not answered yet are waited for
+    /// Requests at the same time, to hosts that answer; beside them, eight times as many hosts that
+    /// have not answered yet are waited for
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) workers: u16,
     /// Whether robots.txt is obeyed, for all profiles
@@ -91,8 +93,9 @@ pub(crate) struct CrawlArgs {
     pub(crate) harvest: HarvestArgs,
     /// End when everything that is due has been harvested
     ///
-    /// What comes due within ten seconds is waited for, and so is the politeness of hosts; what waits for another try after an error, or
-    /// for its next cycle, is not. This is so anyway if URLs are given: each is harvested once.
+    /// What comes due within ten seconds is waited for, and so is the politeness of hosts; what
+    /// waits for another try after an error, or for its next cycle, is not. This is so anyway
+    /// if URLs are given: each is harvested once.
     #[arg(long)]
     pub(crate) until_done: bool,
     /// End after this time

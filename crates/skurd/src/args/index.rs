@@ -14,14 +14,17 @@ pub(crate) const COLLECTION: &str = "web";
 pub(crate) enum IndexCommand {
     /// Load pages and their links from WARC, WAT and JSON lines files
     ///
-    /// What a file is, is seen in its first bytes; gzip and zstd are unpacked. Of WARC files, answers 200 with HTML are pages, and `a` and
-    /// `area` elements are links; other answers, 404 among them, change nothing. JSON lines are
-    /// `{"op":"put","url":…,"links":[{"url":…,"anchor":…}]}` and `{"op":"delete","url":…}`, either with a `"time"` (RFC 3339) if there is one.
+    /// What a file is, is seen in its first bytes; gzip and zstd are unpacked. Of WARC files,
+    /// answers 200 with HTML are pages, and `a` and `area` elements are links; other answers,
+    /// 404 among them, change nothing. JSON lines are `{"op":"put","url":…,"links":[{"url":…,"
+    /// anchor":…}]}` and `{"op":"delete","url":…}`, either with a `"time"` (RFC 3339) if there is
+    /// one.
     ///
-    /// A page that is loaded replaces what it said before; the same page loaded twice changes nothing. Ctrl-C stops cleanly, and the
-    /// same command goes on where it stopped, also after a crash. A file that was loaded to its end is loaded anew from its beginning, and so
-    /// is one that has changed. Broken lines are told and left out; a damaged file is loaded as far as it can be read, and the exit
-    /// code is 1.
+    /// A page that is loaded replaces what it said before; the same page loaded twice changes
+    /// nothing. Ctrl-C stops cleanly, and the same command goes on where it stopped, also after
+    /// a crash. A file that was loaded to its end is loaded anew from its beginning, and so
+    /// is one that has changed. Broken lines are told and left out; a damaged file is loaded as far
+    /// as it can be read, and the exit code is 1.
     #[command(after_help = "Examples:
   skurd index load skurd-data/warc/*.warc.gz
   skurd index load CC-MAIN-*.warc.wat.gz --collection commoncrawl

@@ -1,6 +1,7 @@
 //! Walking the ids of URL templates, and looking at walks.
 //!
-//! What is said of a walk is kept as text: `linear::asked` reads it, so that every bad value gets a sentence with the name of its flag (L14).
+//! What is said of a walk is kept as text: `linear::asked` reads it, so that every bad value gets a
+//! sentence with the name of its flag (L14).
 
 use std::path::PathBuf;
 

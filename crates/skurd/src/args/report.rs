@@ -12,10 +12,11 @@ use super::value::{self, DataDir};
 pub(crate) enum ReportCommand {
     /// Which promised harvests were kept, late or missed, and what is overdue now
     ///
-    /// Each due time that a profile's frequency sets is a promise. It is kept by the first answer at or after it, whatever its status; when
-    /// the next one falls due, it is missed. On time is what is no later than `on_time` of the settings. First harvests of new URLs are
-    /// promised by nobody: how long they waited is told apart. Percentiles are upper bounds, exact to a power of two. The plot shows the
-    /// share on time over time.
+    /// Each due time that a profile's frequency sets is a promise. It is kept by the first answer
+    /// at or after it, whatever its status; when the next one falls due, it is missed. On time
+    /// is what is no later than `on_time` of the settings. First harvests of new URLs are
+    /// promised by nobody: how long they waited is told apart. Percentiles are upper bounds, exact
+    /// to a power of two. The plot shows the share on time over time.
     #[command(
         after_help = "Examples:\n  skurd report contract\n  skurd report contract --since 1d --by domain --json
   skurd report contract --since 30d --plot contract.svg"
@@ -27,9 +28,11 @@ pub(crate) enum ReportCommand {
         #[arg(long, default_value = "profile", value_parser = value::choice(&ContractBy::ALL, ContractBy::as_str))]
         by: ContractBy,
     },
-    /// Requests, statuses, bytes, what changed, errors and response times by domain, by time, or by both
+    /// Requests, statuses, bytes, what changed, errors and response times by domain, by time, or by
+    /// both
     ///
-    /// New, changed and unchanged are of answers with content (2xx or 304). The plot shows requests over time by kind of answer.
+    /// New, changed and unchanged are of answers with content (2xx or 304). The plot shows requests
+    /// over time by kind of answer.
     #[command(
         after_help = "Examples:\n  skurd report domains --limit 20\n  skurd report domains --since 1d --by both --step hour --json
   skurd report domains --by time --since 30d\n  skurd report domains --plot domains.svg"
@@ -52,8 +55,8 @@ pub(crate) enum ReportCommand {
     Errors(ReportArgs),
     /// Hosts that are asked for more than their politeness allows
     ///
-    /// Sets the harvests a day that frequencies add up to against those that delays leave room for. The plot
-    /// shows the load of the most loaded hosts.
+    /// Sets the harvests a day that frequencies add up to against those that delays leave room for.
+    /// The plot shows the load of the most loaded hosts.
     #[command(
         after_help = "Examples:\n  skurd report feasibility\n  skurd report feasibility --limit 10 --json
   skurd report feasibility --plot feasibility.svg"

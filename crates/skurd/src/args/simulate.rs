@@ -14,8 +14,8 @@ pub(crate) struct SimulateArgs {
     /// What the web answers; without it, one is made up from the number of `--seed`
     ///
     /// A list of pages: `- {url: https://vg.no/, responses: [{status, count, outlinks, delay, error}]}`. A response is served
-    /// `count` times, the last one for ever; a URL that is not there is a 404. `error` is dns, connect or timeout; an outlink is a
-    /// URL, or `{url, kind: link|requisite|redirect}`.
+    /// `count` times, the last one for ever; a URL that is not there is a 404. `error` is dns,
+    /// connect or timeout; an outlink is a URL, or `{url, kind: link|requisite|redirect}`.
     #[arg(long, value_name = "FILE")]
     pub(crate) web: Option<PathBuf>,
     /// How long to harvest, in simulated time from a Monday on
@@ -30,7 +30,8 @@ pub(crate) struct SimulateArgs {
     /// About how many pages a web that is made up has
     #[arg(long, value_name = "N", default_value_t = 1000, conflicts_with = "web", value_parser = clap::value_parser!(u32).range(1..=5_000_000))]
     pub(crate) urls: u32,
-    /// Start only this seed, this long after the beginning (repeatable); without it, everything starts at once
+    /// Start only this seed, this long after the beginning (repeatable); without it, everything
+    /// starts at once
     #[arg(long = "start", value_name = "SEED@TIME", value_parser = start)]
     pub(crate) starts: Vec<(String, Span)>,
     /// Print one JSON object per harvest, then the summaries

@@ -1,4 +1,5 @@
-//! Values on the command line: read by the rules of the config file ([`declare::given`]), or one of a few words.
+//! Values on the command line: read by the rules of the config file ([`declare::given`]), or one of
+//! a few words.
 
 use std::path::PathBuf;
 

@@ -84,7 +84,8 @@ fn watched(
     Ok(())
 }
 
-/// Where the dashboard was asked to be; where it usually is, or, if that place is taken, any that is free.
+/// Where the dashboard was asked to be; where it usually is, or, if that place is taken, any that
+/// is free.
 fn listen(args: &DemoArgs) -> Result<TcpListener> {
     match args.listen {
         Some(address) if address.ip().is_loopback() => serve::listen(address),

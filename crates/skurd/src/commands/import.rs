@@ -14,7 +14,8 @@ use harvest::session::stdout;
 use server::api::BODY_BYTES_MAX;
 use server::client::{Call, Client};
 
-/// Reads a list with one of the readers and prints or declares its seeds; what was skipped goes to standard error.
+/// Reads a list with one of the readers and prints or declares its seeds; what was skipped goes to
+/// standard error.
 pub(crate) fn run(args: &ImportArgs, read: impl Fn(&[u8]) -> Result<Imported>) -> Result<()> {
     let path = if args.file == Path::new("-") { Path::new("/dev/stdin") } else { &args.file };
     let bytes = declare::read_bounded(path, IMPORT_BYTES_MAX)?;

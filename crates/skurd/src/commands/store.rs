@@ -48,7 +48,8 @@ pub(crate) fn repair(dir: &Path) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Who looks after a store knows how one is made and who else may have it: only damage is explained.
+/// Who looks after a store knows how one is made and who else may have it: only damage is
+/// explained.
 fn opened(store: Result<Store, OpenError>, dir: &Path) -> Result<Store> {
     store.map_err(|error| match error {
         OpenError::Damaged { .. } | OpenError::Engine { .. } => explain(dir, error),

@@ -1,4 +1,5 @@
-//! From the command line to walks (L14): what is given once counts for all templates, what is given once for each counts in their order.
+//! From the command line to walks (L14): what is given once counts for all templates, what is given
+//! once for each counts in their order.
 
 use std::collections::HashSet;
 use std::path::PathBuf;

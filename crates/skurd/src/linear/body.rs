@@ -15,7 +15,8 @@ const BODY_BYTES_MAX: u64 = 1 << 30;
 /// Of a longer head nothing is believed.
 const HEAD_BYTES_MAX: usize = 1 << 20;
 
-/// The archive as it is read again. The file that was read last stays open: the next answer is most often in it too.
+/// The archive as it is read again. The file that was read last stays open: the next answer is most
+/// often in it too.
 pub(super) struct Bodies {
     dir: PathBuf,
     last: Option<(String, File)>,

@@ -1,6 +1,7 @@
 //! A file of JSON lines, one for each id that exists (L13).
 //!
-//! A file that is there already is read through first: what a kill left of a last line is cut off, and no line is written twice.
+//! A file that is there already is read through first: what a kill left of a last line is cut off,
+//! and no line is written twice.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};

@@ -1,7 +1,8 @@
 //! What is written of the ids that exist, besides the archive (L13).
 //!
-//! Everything is made from the archive: an answer is archived and committed, and then its line or file is written. So whatever a kill
-//! kept from being written is made up for at the next start, from the captures of the ids that the store knows to exist.
+//! Everything is made from the archive: an answer is archived and committed, and then its line or
+//! file is written. So whatever a kill kept from being written is made up for at the next start,
+//! from the captures of the ids that the store knows to exist.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Hears of every result of a walk: tells it, has it written, and stops the run when the walks have ended.
+//! Hears of every result of a walk: tells it, has it written, and stops the run when the walks have
+//! ended.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;

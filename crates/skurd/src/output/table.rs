@@ -22,7 +22,8 @@ pub(crate) const fn right(name: &'static str) -> Column {
     Column { name, align: Align::Right }
 }
 
-/// Columns are as wide as the widest cell so far: the first page decides, and later ones may widen them.
+/// Columns are as wide as the widest cell so far: the first page decides, and later ones may widen
+/// them.
 #[derive(Debug)]
 pub(crate) struct Table {
     columns: &'static [Column],

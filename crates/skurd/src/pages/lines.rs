@@ -1,7 +1,8 @@
 //! JSON lines: `{"op":"put","url":…,"links":[{"url":…,"anchor":…}]}` and `{"op":"delete","url":…}`.
 //!
-//! Either may have a `"time"` (RFC 3339), and whatever fields other programs add: those are passed over. An anchor may be missing. Anything
-//! else that is missing or not of its kind makes the line a broken one, which is told and left out. Blank lines are none.
+//! Either may have a `"time"` (RFC 3339), and whatever fields other programs add: those are passed
+//! over. An anchor may be missing. Anything else that is missing or not of its kind makes the line
+//! a broken one, which is told and left out. Blank lines are none.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,15 +1,18 @@
 //! Pages with their links, read from files: WARC, WAT and JSON lines.
 //!
-//! The life of a file here: its first bytes say what it is ([`open`]); then it is walked step by step ([`Source::next`]), a record or
-//! a line at a time, and each step gives a page that was put or deleted, or nothing of interest, or what is wrong with it. After each step
-//! [`Source::mark`] says where to go on: whoever keeps the mark together with what the steps gave loses nothing and takes nothing twice.
+//! The life of a file here: its first bytes say what it is ([`open`]); then it is walked step by
+//! step ([`Source::next`]), a record or a line at a time, and each step gives a page that was put
+//! or deleted, or nothing of interest, or what is wrong with it. After each step [`Source::mark`]
+//! says where to go on: whoever keeps the mark together with what the steps gave loses nothing and
+//! takes nothing twice.
 //!
-//! The invariant: a step gives a whole page or none. Whatever is cut off, does not decode or is not as it should be is told and left
-//! out; what stands before and after it counts.
+//! The invariant: a step gives a whole page or none. Whatever is cut off, does not decode or is not
+//! as it should be is told and left out; what stands before and after it counts.
 //!
-//! What a link is: `a/@href` and `area/@href`, as in WebIndex; neither images nor redirects. A reference to a place on the page itself
-//! (`#top`) is none. Of answers only those with status 200 that are HTML are pages: an answer 404 says nothing about what the page
-//! linked to when it was there, so it deletes nothing, and a revisit changes nothing.
+//! What a link is: `a/@href` and `area/@href`, as in WebIndex; neither images nor redirects. A
+//! reference to a place on the page itself (`#top`) is none. Of answers only those with status 200
+//! that are HTML are pages: an answer 404 says nothing about what the page linked to when it was
+//! there, so it deletes nothing, and a revisit changes nothing.
 //!
 //! Memory is bounded by one step: a line, or a record's JSON, or the links of a page.
 

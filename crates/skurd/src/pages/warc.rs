@@ -1,6 +1,7 @@
 //! WARC and WAT files, record by record.
 //!
-//! A file may hold captures, or what a WAT says about them, or both: each record is taken for what it is.
+//! A file may hold captures, or what a WAT says about them, or both: each record is taken for what
+//! it is.
 
 use std::io::{self, Read};
 
@@ -93,7 +94,8 @@ impl<R: Read> Records<R> {
         self.mark.steps += 1;
         let extent = extent.map_err(Failure::Archive)?;
         if extent.seekable {
-            // Reading begins at a record that is known to be good, so that rubbish after it is told and is not taken for the whole file.
+            // Reading begins at a record that is known to be good, so that rubbish after it is told and is
+            // not taken for the whole file.
             self.mark = Mark { offset: self.base + extent.offset, steps: 1, ..self.mark };
         }
         content.map_err(Failure::Content)
@@ -141,7 +143,8 @@ fn json<R: Read>(head: &RecordHead, block: &mut Block<'_, R>) -> Result<Step, St
     }
 }
 
-/// The block of the record at hand, which remembers how it failed: what reads it passes over errors.
+/// The block of the record at hand, which remembers how it failed: what reads it passes over
+/// errors.
 struct Block<'r, R> {
     reader: &'r mut Reader<R>,
     failed: Option<ReadError>,

@@ -1,7 +1,7 @@
 //! WAT: what Common Crawl says about each record of a WARC file, as JSON in metadata records.
 //!
-//! Of all that only responses with HTML are looked at, and of their links only those of `A` and `AREA`. The time is that of the
-//! capture, not that of the extraction.
+//! Of all that only responses with HTML are looked at, and of their links only those of `A` and
+//! `AREA`. The time is that of the capture, not that of the extraction.
 
 use net::warc::date;
 use serde::Deserialize;

@@ -1,4 +1,5 @@
-//! A harvest from the command line, and everything that is told about it: while it goes ([`progress`]) and at its end ([`summary`]).
+//! A harvest from the command line, and everything that is told about it: while it goes
+//! ([`progress`]) and at its end ([`summary`]).
 
 mod progress;
 mod summary;
@@ -13,7 +14,8 @@ use tokio::sync::watch;
 use progress::Teller;
 pub(crate) use summary::{data_flag, summarise};
 
-/// Harvests until its end, or until a signal asks it to stop, and tells of it. The audience hears of every harvest.
+/// Harvests until its end, or until a signal asks it to stop, and tells of it. The audience hears
+/// of every harvest.
 pub(crate) fn told(
     harvest: &Harvest,
     until: &Until,

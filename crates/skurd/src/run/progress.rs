@@ -1,4 +1,5 @@
-//! What is told while it runs: JSON lines on standard output, or one moving line on a terminal, or a line now and then elsewhere.
+//! What is told while it runs: JSON lines on standard output, or one moving line on a terminal, or
+//! a line now and then elsewhere.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;

@@ -1,7 +1,9 @@
-//! F31 worked out anew from the web's own log: what the answers that were archived kept of a frequency that never changed.
+//! F31 worked out anew from the web's own log: what the answers that were archived kept of a
+//! frequency that never changed.
 //!
-//! A URL is due when the answer that links to it is committed; from then on each of its answers sets the next due time (F21), and it is never
-//! harvested before that. What is not known exactly is carried along as the earliest and the latest it can be.
+//! A URL is due when the answer that links to it is committed; from then on each of its answers
+//! sets the next due time (F21), and it is never harvested before that. What is not known exactly
+//! is carried along as the earliest and the latest it can be.
 
 use std::time::Duration;
 
@@ -45,8 +47,8 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// One URL: the answer that first linked to it, if one did, or else when all began; and its own answers, as the harvester had them. It is reported
-    /// at `now`.
+    /// One URL: the answer that first linked to it, if one did, or else when all began; and its own
+    /// answers, as the harvester had them. It is reported at `now`.
     pub(crate) fn add(&self, found: Moment, answers: &[Moment], now: Moment, to: &mut Expected) {
         let Some(first) = answers.first() else { return };
         to.first += 1;

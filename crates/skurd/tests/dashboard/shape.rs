@@ -1,4 +1,5 @@
-//! What pages look like and how they are reached: on a phone, in the dark, by keyboard, for a screen reader.
+//! What pages look like and how they are reached: on a phone, in the dark, by keyboard, for a
+//! screen reader.
 
 use std::path::PathBuf;
 

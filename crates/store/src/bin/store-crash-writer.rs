@@ -1,7 +1,8 @@
 //! The other process of the crash and full-disk tests (see `store::contract::crash`).
 //!
-//! `write DIR` commits until it is killed. `fill DIR RESERVE` commits until it is refused, and says after how many and why.
-//! `count DIR` says how many rows `fill` left. `upgrade DIR` upgrades the store, and says when it begins and when it is done.
+//! `write DIR` commits until it is killed. `fill DIR RESERVE` commits until it is refused, and says
+//! after how many and why. `count DIR` says how many rows `fill` left. `upgrade DIR` upgrades the
+//! store, and says when it begins and when it is done.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -47,7 +47,8 @@ pub fn counters_lose_nothing_under_contention<S: Subject>() {
     });
 }
 
-/// Every task finishes its share while all others keep at it: the slowest is not far behind the fastest.
+/// Every task finishes its share while all others keep at it: the slowest is not far behind the
+/// fastest.
 pub fn nobody_starves<S: Subject>() {
     const TASKS: usize = 12;
     const TOTAL: u64 = 600;

@@ -1,10 +1,11 @@
-//! Kill -9 under load: a writer that says what was acknowledged, and a checker that believes nothing.
+//! Kill -9 under load: a writer that says what was acknowledged, and a checker that believes
+//! nothing.
 //!
-//! Several lanes commit transactions 1, 2, 3 … each. Transaction *i* of a lane writes a random but reproducible number of
-//! rows, removes the rows of transaction *i − KEPT*, and moves the lane's head to *i*. The writer prints
-//! `lane i` after the commit was acknowledged. Whenever it dies, each lane's head must be the last acknowledged
-//! transaction or the one after it (committed, not yet printed), and exactly the rows of the last KEPT transactions must be
-//! there, whole.
+//! Several lanes commit transactions 1, 2, 3 … each. Transaction *i* of a lane writes a random but
+//! reproducible number of rows, removes the rows of transaction *i − KEPT*, and moves the lane's
+//! head to *i*. The writer prints `lane i` after the commit was acknowledged. Whenever it dies,
+//! each lane's head must be the last acknowledged transaction or the one after it (committed, not
+//! yet printed), and exactly the rows of the last KEPT transactions must be there, whole.
 
 use std::io::Write;
 
@@ -77,7 +78,8 @@ async fn advance(store: &Store, lane: u32) -> Result<u64> {
     advance.await
 }
 
-/// Commits rows that stay until the store refuses one; returns how many were acknowledged, and the refusal.
+/// Commits rows that stay until the store refuses one; returns how many were acknowledged, and the
+/// refusal.
 pub async fn fill(store: &Store) -> (u64, crate::Error) {
     let mut acked = filled(store).await;
     loop {
@@ -96,7 +98,8 @@ pub async fn filled(store: &Store) -> u64 {
     store.check().await.unwrap().tables.get(&FILL.id()).map_or(0, |table| table.rows)
 }
 
-/// Checks what is left against what was acknowledged (`acked[lane]`, 0 for nothing) and returns the heads found.
+/// Checks what is left against what was acknowledged (`acked[lane]`, 0 for nothing) and returns the
+/// heads found.
 pub async fn verify(store: &Store, acked: &[u64]) -> Vec<u64> {
     let tx = store.begin().await.unwrap();
     let mut heads = Vec::new();

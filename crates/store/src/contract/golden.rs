@@ -1,7 +1,8 @@
 //! Rows as they are written, kept in a file: whoever changes the bytes of a row type is noticed.
 //!
-//! A line has a table, a version and the stored bytes of a sample. The newest version of each table is compared with what the sample
-//! is written as now; lines of older versions stay for ever, and are given back to be read.
+//! A line has a table, a version and the stored bytes of a sample. The newest version of each table
+//! is compared with what the sample is written as now; lines of older versions stay for ever, and
+//! are given back to be read.
 
 use std::fmt::Write as _;
 use std::path::Path;

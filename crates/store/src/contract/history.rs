@@ -1,5 +1,6 @@
-//! Random histories of three interleaved transactions and restarts, against a model that is obviously right:
-//! a snapshot is a copy of the whole map, and a commit fails if any of its keys was committed since.
+//! Random histories of three interleaved transactions and restarts, against a model that is
+//! obviously right: a snapshot is a copy of the whole map, and a commit fails if any of its keys
+//! was committed since.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,8 @@
 //! What every engine must do, as a suite that every engine runs.
 //!
-//! An engine's test names a [`Subject`] and calls [`contract!`](crate::contract!), which makes one test of each check. The
-//! checks use the public interface only. Killing a real process is in [`crash`], for engines that outlive one.
+//! An engine's test names a [`Subject`] and calls [`contract!`](crate::contract!), which makes one
+//! test of each check. The checks use the public interface only. Killing a real process is in
+//! [`crash`], for engines that outlive one.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a suite of assertions")]
 

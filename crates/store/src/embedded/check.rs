@@ -19,7 +19,8 @@ pub struct TableSize {
     pub bytes: u64,
 }
 
-/// Reads everything in one snapshot; fails on the first row that does not read, is out of order or over a limit.
+/// Reads everything in one snapshot; fails on the first row that does not read, is out of order or
+/// over a limit.
 pub(crate) async fn check(store: &Store) -> Result<CheckReport> {
     let tx = store.begin().await?;
     let mut report = CheckReport::default();

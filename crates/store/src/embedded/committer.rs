@@ -1,12 +1,13 @@
 //! The one thread that writes.
 //!
-//! The life of a group: take what waits in the queue (up to a bound) → refuse what lost a race → one batch, one sync → a new
-//! published state → answers. The write order in the journal is the order of sequence numbers, so a later
-//! transaction on disk implies all earlier ones.
+//! The life of a group: take what waits in the queue (up to a bound) → refuse what lost a race →
+//! one batch, one sync → a new published state → answers. The write order in the journal is the
+//! order of sequence numbers, so a later transaction on disk implies all earlier ones.
 //!
-//! A failed write or sync leaves the disk in a state nobody knows (the kernel may drop the pages it could not
-//! write), so the group's commits are undetermined, and from then on every commit is refused: the next start
-//! finds the last good state. A disk that is merely full is noticed before writing and refuses just that commit.
+//! A failed write or sync leaves the disk in a state nobody knows (the kernel may drop the pages it
+//! could not write), so the group's commits are undetermined, and from then on every commit is
+//! refused: the next start finds the last good state. A disk that is merely full is noticed before
+//! writing and refuses just that commit.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,8 @@ use crate::stats::Stats;
 use crate::txn::{Durability, Write, WriteSet};
 
 const GROUP_BYTES_MAX: usize = 16 << 20;
-/// Relaxed commits are synced when the writer falls idle for this long, when the first of them is this old, or after this much.
+/// Relaxed commits are synced when the writer falls idle for this long, when the first of them is
+/// this old, or after this much.
 const IDLE_MIN: Duration = Duration::from_millis(100);
 /// The longest pause between two looks of an idle writer at what merging has made of the tables.
 const IDLE_MAX: Duration = Duration::from_secs(60);
@@ -124,8 +126,9 @@ impl Committer {
         }
     }
 
-    /// Nobody wants anything: what is not synced yet is, and readers get the same state in its newest shape. A published
-    /// state keeps the tables as they were, unmerged and partly in memory, however long ago that was.
+    /// Nobody wants anything: what is not synced yet is, and readers get the same state in its
+    /// newest shape. A published state keeps the tables as they were, unmerged and partly in
+    /// memory, however long ago that was.
     fn rest(&mut self) {
         if self.failed.is_some() {
             return;
@@ -221,7 +224,8 @@ impl Committer {
         let synced = group.durability == Durability::Synced;
         Stats::add(&self.stats.groups);
         if group.batch.is_empty() {
-            // Locks only, or a wish to sync. Locks count as commits: transactions that begin from now on come after them.
+            // Locks only, or a wish to sync. Locks count as commits: transactions that begin from now on come
+            // after them.
             if group.waiting_for_sync {
                 self.sync(PersistMode::SyncData)?;
             }

@@ -6,8 +6,8 @@
 //! | `FORMAT` | `skurd-store N`: how to read the rest; written last, when the engine's files are there |
 //! | `store/` | the engine's files; they are made in `store.new/`, which becomes `store/` when it is whole |
 //!
-//! Others (WARC files, say) may lie beside them. A directory in which something lies but no store is not ours to
-//! fill, unless it is one whose first opening was cut short.
+//! Others (WARC files, say) may lie beside them. A directory in which something lies but no store
+//! is not ours to fill, unless it is one whose first opening was cut short.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
@@ -62,7 +62,8 @@ pub(super) fn prepare(dir: &Path, missing: Missing) -> Result<Prepared, OpenErro
         }
     }
     let lock = lock(dir)?;
-    // Only the owner of the lock may believe what it reads: another process may just have made the store.
+    // Only the owner of the lock may believe what it reads: another process may just have made the
+    // store.
     let format = read_format(dir)?;
     let engine_dir = dir.join(ENGINE_DIR);
     let format = match format {
@@ -82,7 +83,8 @@ pub(super) fn prepare(dir: &Path, missing: Missing) -> Result<Prepared, OpenErro
 }
 
 impl Prepared {
-    /// Lets `make` fill the engine's directory, if it is not there: all of it or, whatever happens meanwhile, nothing.
+    /// Lets `make` fill the engine's directory, if it is not there: all of it or, whatever happens
+    /// meanwhile, nothing.
     pub(super) fn make_engine_dir(
         &self,
         make: impl FnOnce(&Path) -> Result<(), OpenError>,
@@ -102,8 +104,9 @@ impl Prepared {
             .map_err(|e| failed("rename", &draft, e))
     }
 
-    /// Called once the engine is open: marks a new directory as a store, hands over the lock, and tells which format the store has. What
-    /// others could read until now, they cannot any more.
+    /// Called once the engine is open: marks a new directory as a store, hands over the lock, and
+    /// tells which format the store has. What others could read until now, they cannot any
+    /// more.
     pub(super) fn seal(self) -> Result<(File, u8), OpenError> {
         private::tighten(&self.dir);
         private::tighten(&self.dir.join(LOCK_FILE));
@@ -139,7 +142,8 @@ fn lock(dir: &Path) -> Result<File, OpenError> {
     Ok(file)
 }
 
-/// Not given up at once: a process that is just being started has, until it is, a copy of every lock of the one that starts it.
+/// Not given up at once: a process that is just being started has, until it is, a copy of every
+/// lock of the one that starts it.
 fn try_lock(file: &File) -> Result<(), TryLockError> {
     for _ in 1..LOCK_TRIES {
         match file.try_lock() {
@@ -185,7 +189,8 @@ fn check_unused(dir: &Path) -> Result<(), OpenError> {
     let ours = [LOCK_FILE, FORMAT_DRAFT, ENGINE_DIR, ENGINE_DRAFT];
     for entry in fs::read_dir(dir).map_err(|e| failed("read", dir, e))? {
         let entry = entry.map_err(|e| failed("read", dir, e))?;
-        // Between the caller's look at FORMAT and this one another process may have made the store: the lock decides.
+        // Between the caller's look at FORMAT and this one another process may have made the store: the
+        // lock decides.
         if !ours.iter().any(|name| entry.file_name() == *name) && entry.file_name() != FORMAT_FILE {
             return Err(OpenError::ForeignDirectory(dir.to_owned()));
         }

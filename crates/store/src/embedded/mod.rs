@@ -1,9 +1,11 @@
-//! The engine on one machine: fjall underneath, with conflict detection and group commit of our own.
+//! The engine on one machine: fjall underneath, with conflict detection and group commit of our
+//! own.
 //!
-//! All writing goes through one thread (see [`committer`]): it checks each waiting transaction against the recent
-//! writes, puts all that pass into one fjall batch, syncs once, and only then shows the result to new snapshots. So nothing
-//! can be read that a power cut could take back, commits share the disk's slowest operation, and a commit waits
-//! at most for the group before its own. Reading needs no lock: a transaction holds the snapshot that was newest when it began.
+//! All writing goes through one thread (see [`committer`]): it checks each waiting transaction
+//! against the recent writes, puts all that pass into one fjall batch, syncs once, and only then
+//! shows the result to new snapshots. So nothing can be read that a power cut could take back,
+//! commits share the disk's slowest operation, and a commit waits at most for the group before its
+//! own. Reading needs no lock: a transaction holds the snapshot that was newest when it began.
 
 mod check;
 mod committer;
@@ -46,14 +48,17 @@ pub struct Options {
     pub cache_bytes: u64,
     /// Memory for rows not yet written out as tables.
     pub write_buffer_bytes: u64,
-    /// Commits are refused while less than this is free on the disk, so that what is running can end well.
+    /// Commits are refused while less than this is free on the disk, so that what is running can
+    /// end well.
     pub disk_reserve_bytes: u64,
     /// Keys remembered for conflict detection; transactions that outlive them are refused.
     pub recent_writes_max: usize,
-    /// A damaged journal is no reason to refuse: what does not read is set aside, with all that comes after it, and the store
-    /// is what it was before. For those who know how to bring back what is lost.
+    /// A damaged journal is no reason to refuse: what does not read is set aside, with all that
+    /// comes after it, and the store is what it was before. For those who know how to bring
+    /// back what is lost.
     pub set_damage_aside: bool,
-    /// What stores of older formats go through, by the owners of the tables; none: left to somebody who knows.
+    /// What stores of older formats go through, by the owners of the tables; none: left to somebody
+    /// who knows.
     pub upgrades: Option<&'static [Step]>,
     /// Is told what a person should know of the opening.
     pub notice: fn(&Notice),
@@ -90,7 +95,8 @@ struct Inner {
     places: Arc<Semaphore>,
     committer: Option<JoinHandle<()>>,
     newest: Arc<RwLock<Arc<Published>>>,
-    /// Last, so that the directory is free for the next opener only when everything above is closed.
+    /// Last, so that the directory is free for the next opener only when everything above is
+    /// closed.
     _lock: File,
 }
 
@@ -104,7 +110,8 @@ struct Published {
 fn open_engine(dir: &Path, options: &Options) -> fjall::Result<(Database, Keyspace)> {
     let db = Database::builder(dir)
         .cache_size(options.cache_bytes)
-        // With more, the first of them keeps a core busy with handing on requests to merge while the others merge.
+        // With more, the first of them keeps a core busy with handing on requests to merge while the others
+        // merge.
         .worker_threads(1)
         .manual_journal_persist(true)
         .open()?;
@@ -113,8 +120,9 @@ fn open_engine(dir: &Path, options: &Options) -> fjall::Result<(Database, Keyspa
             .manual_journal_persist(true)
             // The committer sees to it that buffers do not grow beyond theirs.
             .max_memtable_size(u64::MAX)
-            // Index and filter of a large table are megabytes. Neither stays in the cache beside the data, and a look-up that has to read
-            // them costs a hundred times one that has not, so they are kept: about thirty bytes for a block, ten bits for a row.
+            // Index and filter of a large table are megabytes. Neither stays in the cache beside the data,
+            // and a look-up that has to read them costs a hundred times one that has not, so they
+            // are kept: about thirty bytes for a block, ten bits for a row.
             .index_block_partitioning_policy(PartitioningPolicy::all(false))
             .index_block_pinning_policy(PinningPolicy::all(true))
             .filter_block_partitioning_policy(PartitioningPolicy::all(false))

@@ -1,4 +1,5 @@
-//! The town as a harvester meets it: over the wire, link by link, and by the config that comes with it.
+//! The town as a harvester meets it: over the wire, link by link, and by the config that comes with
+//! it.
 
 mod config;
 mod serving;

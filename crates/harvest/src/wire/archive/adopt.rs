@@ -1,9 +1,11 @@
 //! Captures read back from the files into the store (A13).
 //!
-//! What is in a file from a byte on is gone through record by record, each with its digests checked, and committed in portions, with how
-//! far the file is known by then: so it can be stopped and begun again at any moment, and done twice it does nothing twice. Whose the
-//! captures are is what the store says of the file, or what stands in its head. What cannot be read stays where it is and is told;
-//! at the end of an open file it is set aside, so that the file can be gone on with.
+//! What is in a file from a byte on is gone through record by record, each with its digests
+//! checked, and committed in portions, with how far the file is known by then: so it can be stopped
+//! and begun again at any moment, and done twice it does nothing twice. Whose the captures are is
+//! what the store says of the file, or what stands in its head. What cannot be read stays where it
+//! is and is told; at the end of an open file it is set aside, so that the file can be gone on
+//! with.
 
 use std::path::Path;
 
@@ -30,8 +32,9 @@ const DAMAGED_TOLD_MAX: usize = 20;
 pub struct Adopter<'a> {
     frontier: &'a Frontier,
     dir: &'a Path,
-    /// The last batch the store has. What is read back counts as of that one and not of a later one: so whoever is killed in the middle finds the
-    /// rest as he found it the first time, and a store that knows less than it should goes on to be recognised.
+    /// The last batch the store has. What is read back counts as of that one and not of a later
+    /// one: so whoever is killed in the middle finds the rest as he found it the first time,
+    /// and a store that knows less than it should goes on to be recognised.
     batch: u64,
 }
 
@@ -158,8 +161,9 @@ impl<'a> Adopter<'a> {
     }
 }
 
-/// Takes in what is in the archive of a data directory and not in its store: of these files, or of all that are not known or were set
-/// aside. `tell` hears of each file; without anything, nothing in it could be read.
+/// Takes in what is in the archive of a data directory and not in its store: of these files, or of
+/// all that are not known or were set aside. `tell` hears of each file; without anything, nothing
+/// in it could be read.
 pub async fn adopt(
     frontier: &Frontier,
     data: &Path,
@@ -229,7 +233,8 @@ fn has_records(path: &Path) -> Result<bool> {
     Ok(false)
 }
 
-/// Once nothing is unknown any more, the store is the archive's again: under a new number, so that no copy of it from before is.
+/// Once nothing is unknown any more, the store is the archive's again: under a new number, so that
+/// no copy of it from before is.
 async fn reconcile(frontier: &Frontier, dir: &Path) -> Result<()> {
     let picture = Picture::take(frontier, dir).await?;
     let is_unknown = |held: &Held| held.stage != Stage::Aside && held.bytes > picture.known(held);

@@ -1,10 +1,11 @@
 //! The captures held against the files (A14), and the files against the captures.
 //!
-//! Quickly: whether each file is there and as long as it was, and whether the store knows what it should. Fully, in three passes that
-//! hold nothing but a few figures for each file: the captures are counted by file; each file is walked, every digest recomputed, and
-//! every record looked up among the captures; and only of files where that did not come out even, each capture is looked at on its
-//! own, to say which are wrong and why. A harvest may go on meanwhile: what is looked at ends where the store knew it to end when the
-//! check began.
+//! Quickly: whether each file is there and as long as it was, and whether the store knows what it
+//! should. Fully, in three passes that hold nothing but a few figures for each file: the captures
+//! are counted by file; each file is walked, every digest recomputed, and every record looked up
+//! among the captures; and only of files where that did not come out even, each capture is looked
+//! at on its own, to say which are wrong and why. A harvest may go on meanwhile: what is looked at
+//! ends where the store knew it to end when the check began.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -272,7 +273,8 @@ impl<H: AsyncFnMut(Finding) -> ControlFlow<()>> Check<'_, H> {
         Ok(self.stored(collection, entry).await?.is_some_and(|stored| stored == capture(entry, file, 0).1))
     }
 
-    /// A record that no capture points to; if one does and says something else, that capture will be told.
+    /// A record that no capture points to; if one does and says something else, that capture will
+    /// be told.
     async fn uncaptured(&mut self, collection: &str, held: &Held, entry: Entry) -> Result<Option<Finding>> {
         if self.stored(collection, &entry).await?.is_some_and(|stored| stored.file == held.name) {
             return Ok(None);

@@ -1,10 +1,12 @@
-//! The archive of a data directory: one set of WARC files per collection, written one batch at a time.
+//! The archive of a data directory: one set of WARC files per collection, written one batch at a
+//! time.
 //!
-//! A batch is noted in the archive's own journal, appended and synced; then the store commits it and it is settled, or it is cut off
-//! again. So at every moment the store and the files agree on what is archived, but for the batch in hand, and the archive knows which
-//! that is. At [start] both are held against each other: the batch in hand is cut off, what a power cut took back from the store is
-//! read back from the files ([adopt]), and a store that knows less than it should stops the start. [check] does the same with every
-//! record.
+//! A batch is noted in the archive's own journal, appended and synced; then the store commits it
+//! and it is settled, or it is cut off again. So at every moment the store and the files agree on
+//! what is archived, but for the batch in hand, and the archive knows which that is. At [start]
+//! both are held against each other: the batch in hand is cut off, what a power cut took back from
+//! the store is read back from the files ([adopt]), and a store that knows less than it should
+//! stops the start. [check] does the same with every record.
 
 pub mod adopt;
 pub mod check;
@@ -188,7 +190,8 @@ impl Writing {
         self.number += 1;
         self.uncertain.push_back((self.number, commit));
         if let Some(journal) = &mut self.journal {
-            // Without the note the batch counts as in hand until the next, and the store will say that it is not.
+            // Without the note the batch counts as in hand until the next, and the store will say that it is
+            // not.
             let _ = journal.settled();
         }
     }

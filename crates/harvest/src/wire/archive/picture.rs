@@ -1,4 +1,5 @@
-//! What is in the directory, what the store knows of it, and what the archive remembers: the three that have to agree.
+//! What is in the directory, what the store knows of it, and what the archive remembers: the three
+//! that have to agree.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -71,7 +72,8 @@ impl Picture {
         lost.collect()
     }
 
-    /// Up to which byte the store knows the file. An open file beside a complete one of its name is not the one that is known.
+    /// Up to which byte the store knows the file. An open file beside a complete one of its name is
+    /// not the one that is known.
     pub(super) fn known(&self, held: &Held) -> u64 {
         let first = self.files.get(self.files.partition_point(|other| other.name < held.name));
         let row = self.rows.get(&held.name).filter(|_| held.stage != Stage::Aside && first == Some(held));

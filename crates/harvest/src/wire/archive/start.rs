@@ -1,8 +1,9 @@
 //! What the last process left behind, put right before anything is written (A8, A13, A14).
 //!
-//! First everything is looked at and nothing touched: a store that knows less than it should ends the start here. Then each file is
-//! dealt with as [`net::warc::judge`] says, and those that were open are gone on with. What is missing is told and does not keep
-//! anybody from harvesting: archives are moved to other shelves, and what is lost is not brought back by standing still.
+//! First everything is looked at and nothing touched: a store that knows less than it should ends
+//! the start here. Then each file is dealt with as [`net::warc::judge`] says, and those that were
+//! open are gone on with. What is missing is told and does not keep anybody from harvesting:
+//! archives are moved to other shelves, and what is lost is not brought back by standing still.
 
 use std::path::Path;
 
@@ -99,7 +100,8 @@ impl WarcArchive {
         }
     }
 
-    /// Goes on with the file, if its collection is still written the same way; else completes it. Whose it is is stored.
+    /// Goes on with the file, if its collection is still written the same way; else completes it.
+    /// Whose it is is stored.
     async fn resume(&self, name: &str, row: &ArchiveFile) -> Result<()> {
         let collection = row.collection.clone().unwrap_or_default();
         let exists = |catalog: &policy::catalog::Catalog| catalog.collection(&collection).is_some();
@@ -122,8 +124,9 @@ impl WarcArchive {
         warc::complete(&self.dir, name).map_err(explained)
     }
 
-    /// From here on store and archive know each other by number: by a new one if anything was read back, now or by one who was killed before he
-    /// could say so. Batches are counted on from what the store has, and a copy of it from before may have as many.
+    /// From here on store and archive know each other by number: by a new one if anything was read
+    /// back, now or by one who was killed before he could say so. Batches are counted on from
+    /// what the store has, and a copy of it from before may have as many.
     async fn begin_journal(&self, picture: &Picture, read_back: bool) -> Result<()> {
         if self.compression.is_none() && picture.journal.is_none() {
             return Ok(());

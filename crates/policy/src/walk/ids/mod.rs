@@ -1,9 +1,9 @@
 //! What is known of every id (L10).
 //!
-//! Positions are kept in stretches of [`STRETCH`], each a list of runs of the same state, so that ten million
-//! ids in a row that all exist cost kilobytes, and an id that joins its neighbours changes a number. A stretch is
-//! what is written when one of its ids changes; it also carries the time of its last attempt, from which a
-//! restarted walk counts its cool-downs.
+//! Positions are kept in stretches of [`STRETCH`], each a list of runs of the same state, so that
+//! ten million ids in a row that all exist cost kilobytes, and an id that joins its neighbours
+//! changes a number. A stretch is what is written when one of its ids changes; it also carries the
+//! time of its last attempt, from which a restarted walk counts its cool-downs.
 
 mod pieces;
 mod row;
@@ -23,7 +23,8 @@ use crate::time::Time;
 /// Positions in a stretch. A row of the worst kind has two bytes for each.
 pub const STRETCH: u64 = 8192;
 
-/// What is known of one id, with the attempts that have missed it. Holes of a fresh pass begin again at none.
+/// What is known of one id, with the attempts that have missed it. Holes of a fresh pass begin
+/// again at none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum State {
     #[default]
@@ -91,7 +92,8 @@ impl Ids {
         self.stretches.get(&(position / STRETCH)).map(|stretch| stretch.last_attempt)
     }
 
-    /// All of the range in order, those nothing is known of too. No piece crosses into a stretch that is kept.
+    /// All of the range in order, those nothing is known of too. No piece crosses into a stretch
+    /// that is kept.
     pub(super) fn pieces(&self, range: Range<u64>) -> impl Iterator<Item = Piece> + '_ {
         pieces::pieces(&self.stretches, range)
     }
@@ -106,8 +108,8 @@ impl Ids {
         self.stretches.get(&stretch).map(|kept| row::encode(kept, pass))
     }
 
-    /// Takes in a stored stretch, whose known positions must all be in `covered`. Holes that were last tried in an
-    /// earlier pass than this one count as not tried yet.
+    /// Takes in a stored stretch, whose known positions must all be in `covered`. Holes that were
+    /// last tried in an earlier pass than this one count as not tried yet.
     pub(super) fn load(
         &mut self,
         index: u64,

@@ -1,7 +1,7 @@
 //! A stretch as it is stored: for every run its length and its state, as variable-length numbers.
 //!
-//! A stretch of nothing but content is three bytes. What comes back from a store is checked to the last bit,
-//! since a wrong length would move every id behind it.
+//! A stretch of nothing but content is three bytes. What comes back from a store is checked to the
+//! last bit, since a wrong length would move every id behind it.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The archive as an index for replay (A8): one line of CDXJ a capture, sorted as a whole.
 //!
-//! Captures of several collections are merged by their keys. Pieces are made as they are taken: however large the archive, what is held
-//! is a page of each collection and one piece.
+//! Captures of several collections are merged by their keys. Pieces are made as they are taken:
+//! however large the archive, what is held is a page of each collection and one piece.
 
 use crate::api::extract::Query;
 use crate::failure::Answer;
@@ -22,7 +22,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Export the index of the archive for replay: CDXJ, sorted, one line a capture
 ///
-/// An answer that cannot be completed is cut off without its last chunk, so that no part is taken for the whole.
+/// An answer that cannot be completed is cut off without its last chunk, so that no part is taken
+/// for the whole.
 #[utoipa::path(
     get,
     path = "/api/v1/cdx",

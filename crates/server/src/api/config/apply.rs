@@ -14,8 +14,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Declare everything a config says, in effect at once
 ///
-/// It is checked first: a config with problems changes nothing. What has changed is replaced, what is the same is left alone. Nothing is
-/// started.
+/// It is checked first: a config with problems changes nothing. What has changed is replaced, what
+/// is the same is left alone. Nothing is started.
 #[utoipa::path(
     post,
     path = "/api/v1/config",

@@ -1,7 +1,9 @@
-//! What is declared, thing by thing: collections, profiles, seeds and host groups, and the settings.
+//! What is declared, thing by thing: collections, profiles, seeds and host groups, and the
+//! settings.
 //!
-//! A thing has an `ETag` of what it says. Who sends it back as `If-Match` changes only what they saw; a thing that says something else by
-//! now is left alone (412). Whoever creates sends `If-None-Match: *`.
+//! A thing has an `ETag` of what it says. Who sends it back as `If-Match` changes only what they
+//! saw; a thing that says something else by now is left alone (412). Whoever creates sends
+//! `If-None-Match: *`.
 
 use app::declared::{Expected, Tagged};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};

@@ -22,8 +22,8 @@ pub(super) async fn get_settings(State(app): State<App>) -> Answer<Response> {
 
 /// Replace the settings
 ///
-/// What is left out is as by default. `user_agent`, `contact` and `certificates` count from the next start of the server on, the rest at
-/// once.
+/// What is left out is as by default. `user_agent`, `contact` and `certificates` count from the
+/// next start of the server on, the rest at once.
 #[utoipa::path(
     put,
     path = "/api/v1/settings",

@@ -1,7 +1,8 @@
 //! The link index (spec 4): which there are, and what they answer (X12, X15).
 //!
-//! A question is for one index: that of the collection that is named, the only one there is, or with `all` the one across all
-//! collections ([`choose`]). Lists go on by the index's own cursors: a page costs the same wherever it is.
+//! A question is for one index: that of the collection that is named, the only one there is, or
+//! with `all` the one across all collections ([`choose`]). Lists go on by the index's own cursors:
+//! a page costs the same wherever it is.
 
 use crate::api::extract::Query;
 use crate::failure::Answer;

@@ -10,8 +10,9 @@ use axum::response::Response;
 
 /// Report which promised harvests were kept, late or missed, and what is overdue now
 ///
-/// Each due time that a profile's frequency sets is a promise. It is kept by the first answered harvest at or after it and missed when the next one falls
-/// due; it belongs to the hour in which it fell due.
+/// Each due time that a profile's frequency sets is a promise. It is kept by the first answered
+/// harvest at or after it and missed when the next one falls due; it belongs to the hour in which
+/// it fell due.
 #[utoipa::path(
     get,
     path = "/api/v1/reports/contract",

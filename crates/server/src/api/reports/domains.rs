@@ -9,9 +9,11 @@ use app::reports::domains::{Asked, DomainItem};
 use axum::extract::State;
 use axum::response::Response;
 
-/// Report requests, statuses, bytes, what changed, errors and response times by domain, by time, or by both
+/// Report requests, statuses, bytes, what changed, errors and response times by domain, by time, or
+/// by both
 ///
-/// Domains come with the busiest first, times in their order. The drawing shows requests over time by kind of answer.
+/// Domains come with the busiest first, times in their order. The drawing shows requests over time
+/// by kind of answer.
 #[utoipa::path(
     get,
     path = "/api/v1/reports/domains",

@@ -1,7 +1,8 @@
-//! Walks (spec 3): where each stands, what is known of its ids, beginning another run of it, and switching it.
+//! Walks (spec 3): where each stands, what is known of its ids, beginning another run of it, and
+//! switching it.
 //!
-//! A walk is shown as it stands in the store. What is known of its ids may be much, so it is read on a thread of its own, and told in a
-//! bounded number of ranges and cells.
+//! A walk is shown as it stands in the store. What is known of its ids may be much, so it is read
+//! on a thread of its own, and told in a bounded number of ranges and cells.
 
 use crate::api::extract::{Json, Path, Query};
 use crate::failure::Answer;
@@ -32,8 +33,8 @@ async fn list_walks(
 
 /// Get a walk: where it stands, what is known of its ids, and a map of them
 ///
-/// Ranges are inclusive; with a step, a range means its first, its last and those between them in steps. A list that is cut off goes on at
-/// `from` in `more`.
+/// Ranges are inclusive; with a step, a range means its first, its last and those between them in
+/// steps. A list that is cut off goes on at `from` in `more`.
 #[utoipa::path(
     get,
     path = "/api/v1/walks/{name}",

@@ -1,4 +1,5 @@
-//! From the steps of a file to batches of pages, on a thread of its own: reading and unpacking go on while pages are loaded.
+//! From the steps of a file to batches of pages, on a thread of its own: reading and unpacking go
+//! on while pages are loaded.
 
 use anyhow::{Result, anyhow};
 use frontier::ports::Clock;

@@ -1,6 +1,7 @@
 //! Lists of the index, page by page: `top`, `domain`, `missing`, and what `page` lists.
 //!
-//! A list that is cut off says how to go on: a table with a command on standard error, JSON with `next` in its last object.
+//! A list that is cut off says how to go on: a table with a command on standard error, JSON with
+//! `next` in its last object.
 
 use std::io::Write;
 

@@ -1,10 +1,12 @@
 //! `skurd index load`: pages from files.
 //!
-//! A thread reads a file and makes batches of its pages; each batch is loaded in one transaction, together with the place where the file
-//! is gone on with; observers work in what is loaded meanwhile, and at the end until nothing waits. Reading goes no further ahead
-//! than a few batches, and whoever loads a batch also works in as much.
+//! A thread reads a file and makes batches of its pages; each batch is loaded in one transaction,
+//! together with the place where the file is gone on with; observers work in what is loaded
+//! meanwhile, and at the end until nothing waits. Reading goes no further ahead than a few batches,
+//! and whoever loads a batch also works in as much.
 //!
-//! The invariant: whatever happens, what is loaded of a file is what lies before its place. So the same command goes on there.
+//! The invariant: whatever happens, what is loaded of a file is what lies before its place. So the
+//! same command goes on there.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -220,7 +222,8 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Works in about as much as was loaded, besides what the observers do: so what waits does not grow with the file.
+    /// Works in about as much as was loaded, besides what the observers do: so what waits does not
+    /// grow with the file.
     async fn help(&mut self) -> Result<()> {
         for step in 0..STEPS_PER_BATCH {
             match self.index.step(step).await {

@@ -1,7 +1,8 @@
 //! `skurd index`: the link index, loaded from files and asked (X12).
 //!
-//! Which index a question is for: that of the collection that is named, the only one there is, or with `--all` the one across all
-//! collections (X13). Questions go through the API; what works on the whole index wants the data directory for itself.
+//! Which index a question is for: that of the collection that is named, the only one there is, or
+//! with `--all` the one across all collections (X13). Questions go through the API; what works on
+//! the whole index wants the data directory for itself.
 
 mod dump;
 mod feed;

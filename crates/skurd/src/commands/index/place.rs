@@ -1,10 +1,12 @@
 //! How far each file of a load has come.
 //!
-//! The row of a file is written in the transaction that loads its pages, so that both are there or neither. A file that is done keeps its
-//! row until all files of the command are: the same command, run again after a crash, passes it over. The last thing a
-//! command does is to remove the rows of all its files, so that whoever loads them again loads them anew.
+//! The row of a file is written in the transaction that loads its pages, so that both are there or
+//! neither. A file that is done keeps its row until all files of the command are: the same command,
+//! run again after a crash, passes it over. The last thing a command does is to remove the rows of
+//! all its files, so that whoever loads them again loads them anew.
 //!
-//! A file is known by its path, its length and the time of its last change: whatever was altered is read from its beginning.
+//! A file is known by its path, its length and the time of its last change: whatever was altered is
+//! read from its beginning.
 
 use std::fs::Metadata;
 use std::hash::{DefaultHasher, Hash, Hasher};

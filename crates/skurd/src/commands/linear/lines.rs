@@ -1,4 +1,5 @@
-//! Walks as `skurd linear show --json` prints them: a `walk` event each, with all that is known of its ids.
+//! Walks as `skurd linear show --json` prints them: a `walk` event each, with all that is known of
+//! its ids.
 //!
 //! The API tells so many ranges at a time, and they are written as they come.
 

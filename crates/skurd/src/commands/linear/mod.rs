@@ -1,7 +1,7 @@
 //! `skurd linear`: walks without a config file.
 //!
-//! The walks of a command belong to a collection and a profile of their own, and take turns in one round. Those of earlier commands in the
-//! same data directory are switched off meanwhile.
+//! The walks of a command belong to a collection and a profile of their own, and take turns in one
+//! round. Those of earlier commands in the same data directory are switched off meanwhile.
 
 mod lines;
 mod show;

@@ -1,10 +1,11 @@
 //! Reading the batches of a journal (fjall 3): where the whole ones end, and what comes after.
 //!
-//! A batch is a start (tag 1, number of items, sequence number), its items, and an end (tag 3, xxh3 of the items as written, `FJL3`). An item
-//! is tag 2, kind, compression, keyspace, lengths of key, value and stored value, then key and stored value; or tag 4 and a keyspace.
+//! A batch is a start (tag 1, number of items, sequence number), its items, and an end (tag 3, xxh3
+//! of the items as written, `FJL3`). An item is tag 2, kind, compression, keyspace, lengths of key,
+//! value and stored value, then key and stored value; or tag 4 and a keyspace.
 //!
-//! The sequence number is not under the checksum. It grows from batch to batch, by little: a batch whose number is not below that of the next is
-//! as broken as one whose checksum is wrong.
+//! The sequence number is not under the checksum. It grows from batch to batch, by little: a batch
+//! whose number is not below that of the next is as broken as one whose checksum is wrong.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -24,7 +25,8 @@ const ITEM_HEAD_BYTES: usize = 21;
 const READ_BYTES: usize = 1 << 16;
 /// The most that sequence numbers are ahead of the batch before.
 const SEQNO_STEP_MAX: u64 = 1 << 32;
-/// Bytes that are looked at again and again in search of a batch; beyond them one is assumed to be there.
+/// Bytes that are looked at again and again in search of a batch; beyond them one is assumed to be
+/// there.
 const SEARCH_BYTES_MAX: u64 = 4 << 30;
 
 /// What a journal holds.

@@ -1,7 +1,9 @@
-//! What is known to be synced: per journal, a sequence number that its last synced batch has at least.
+//! What is known to be synced: per journal, a sequence number that its last synced batch has at
+//! least.
 //!
-//! Kept in the file `synced` beside the journals, in one sector that is written over. It is never ahead of the disk: a mark is written after the sync
-//! it speaks of. The engine does not tell where a batch went; so a batch counts as being in a journal if that journal was the newest both before
+//! Kept in the file `synced` beside the journals, in one sector that is written over. It is never
+//! ahead of the disk: a mark is written after the sync it speaks of. The engine does not tell where
+//! a batch went; so a batch counts as being in a journal if that journal was the newest both before
 //! the batch was written and after it was synced.
 
 use std::fmt::Write as _;

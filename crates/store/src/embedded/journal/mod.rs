@@ -1,18 +1,22 @@
 //! The engine's journal, looked at before the engine does.
 //!
-//! fjall replays its journal when a store is opened, and takes whatever does not read for the end of it: a bit that flipped in the middle costs
-//! everything behind it without a word, and one in the last batch makes the store impossible to open. So every journal is first read here, and
+//! fjall replays its journal when a store is opened, and takes whatever does not read for the end
+//! of it: a bit that flipped in the middle costs everything behind it without a word, and one in
+//! the last batch makes the store impossible to open. So every journal is first read here, and
 //! nothing is changed until it is known what it is:
 //!
 //! - **Sound**: batches one after the other, then nothing, or the zeros the file was begun with.
-//! - **Torn**: the newest journal ends in something that is no batch, and all that was ever synced comes before it. That is how a power cut
-//!   ends a write, in whatever order the disk took the blocks. The tail is copied to a file beside the journal and cut off.
+//! - **Torn**: the newest journal ends in something that is no batch, and all that was ever synced
+//!   comes before it. That is how a power cut ends a write, in whatever order the disk took the
+//!   blocks. The tail is copied to a file beside the journal and cut off.
 //! - **Damaged**: anything else. The store is refused and not a byte of it is touched.
 //!
-//! Whether something was synced is known from [`marks`]: after each sync the committer writes down which batch of which journal the
-//! sync covered. A killed process leaves an exact mark. After a power cut it may be some moments old, since it is not worth a sync
-//! of its own each time: damage within those moments is taken for a torn tail. Without a mark (stores of format 1, or a journal so new that nothing in it was synced)
-//! a batch that reads *after* one that does not is taken as proof of damage.
+//! Whether something was synced is known from [`marks`]: after each sync the committer writes down
+//! which batch of which journal the sync covered. A killed process leaves an exact mark. After a
+//! power cut it may be some moments old, since it is not worth a sync of its own each time: damage
+//! within those moments is taken for a torn tail. Without a mark (stores of format 1, or a journal
+//! so new that nothing in it was synced) a batch that reads *after* one that does not is taken as
+//! proof of damage.
 
 mod batches;
 mod marks;
