@@ -34,7 +34,7 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
         p.lead { "Every rule that decides about a URL, in each collection, from what is stored." }
         (search.show())
         @match found {
-            None => (empty("Client for any URL, whether it was harvested or not.",
+            None => (empty("Ask for any URL, whether it was harvested or not.",
                 html! { p { "The same on the command line: " (command("skurd why URL")) } })),
             Some(Ok(found)) => (found),
             Some(Err(problem)) => p.notice.bad role="alert" {

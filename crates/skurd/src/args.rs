@@ -29,8 +29,8 @@ pub(crate) use index::{
 };
 pub(crate) use linear::{ExistenceArgs, IdArgs, LinearArgs, LinearCommand, ShowArgs, WalkArgs};
 pub(crate) use look::{
-    BlacklistArgs, BlacklistCommand, BlacklistList, HostsArgs, QueueArgs, QueueCommand, StartArgs, StateArg,
-    UrlArgs, WhyArgs,
+    BlacklistArgs, BlacklistCommand, BlacklistList, HostsArgs, QueueArgs, QueueCommand, StartArgs, UrlArgs,
+    WhyArgs,
 };
 pub(crate) use report::{PrintArgs, ReportArgs, ReportCommand};
 pub(crate) use serve::{ServeArgs, USUAL_LISTEN};

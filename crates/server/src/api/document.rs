@@ -27,12 +27,32 @@ pub(super) fn complete(openapi: &OpenApi) -> Value {
     for (name, schema) in schemas() {
         document["components"]["schemas"][name] = schema;
     }
+    unwrap_texts(&mut document);
     let paths = document["paths"].as_object_mut().into_iter().flatten();
     for operation in paths.filter_map(|(_, item)| item.as_object_mut()).flatten() {
         say_exactly(operation.1);
         add_problems(operation.1);
     }
     document
+}
+
+/// Texts stand in the source as it is wrapped there: a paragraph is one line here.
+fn unwrap_texts(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value {
+                    Value::String(text) if name == "description" || name == "summary" => {
+                        let paragraphs = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
+                        *text = paragraphs.collect::<Vec<_>>().join("\n\n");
+                    }
+                    value => unwrap_texts(value),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(unwrap_texts),
+        _ => {}
+    }
 }
 
 fn tags() -> Value {

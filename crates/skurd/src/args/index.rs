@@ -16,9 +16,9 @@ pub(crate) enum IndexCommand {
     ///
     /// What a file is, is seen in its first bytes; gzip and zstd are unpacked. Of WARC files,
     /// answers 200 with HTML are pages, and `a` and `area` elements are links; other answers,
-    /// 404 among them, change nothing. JSON lines are `{"op":"put","url":…,"links":[{"url":…,"
-    /// anchor":…}]}` and `{"op":"delete","url":…}`, either with a `"time"` (RFC 3339) if there is
-    /// one.
+    /// 404 among them, change nothing. JSON lines are
+    /// `{"op":"put","url":…,"links":[{"url":…,"anchor":…}]}` and `{"op":"delete","url":…}`,
+    /// either with a `"time"` (RFC 3339) if there is one.
     ///
     /// A page that is loaded replaces what it said before; the same page loaded twice changes
     /// nothing. Ctrl-C stops cleanly, and the same command goes on where it stopped, also after

@@ -1,6 +1,7 @@
 //! Looking at the queue, the hosts and the blacklist, asking why, and starting.
 
-use clap::{Subcommand, ValueEnum};
+use app::queue::Word;
+use clap::Subcommand;
 use policy::time::Span;
 
 use super::value::{self, DataDir};
@@ -37,8 +38,8 @@ pub(crate) struct QueueArgs {
     #[arg(long, value_name = "HOST", value_parser = value::host)]
     pub(crate) host: Option<String>,
     /// Only in this state
-    #[arg(long)]
-    pub(crate) state: Option<StateArg>,
+    #[arg(long, value_parser = value::choice(&Word::ALL, Word::as_str))]
+    pub(crate) state: Option<Word>,
     /// Print at most so many
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
@@ -59,14 +60,6 @@ pub(crate) enum QueueCommand {
         #[arg(long, value_name = "DURATION", value_parser = value::from_now)]
         to: Span,
     },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StateArg {
-    Queued,
-    InFlight,
-    Done,
-    Blacklisted,
 }
 
 #[derive(Debug, clap::Args)]

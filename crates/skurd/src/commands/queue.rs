@@ -7,7 +7,7 @@ use axum::http::Method;
 use serde_json::json;
 
 use super::listing::Listing;
-use crate::args::{QueueArgs, QueueCommand, StateArg, UrlArgs};
+use crate::args::{QueueArgs, QueueCommand, UrlArgs};
 use crate::output::{Column, left, number_or_dash, right, text_or_dash};
 use app::queue::{Moved, QueueItem};
 use harvest::session::{note, stdout};
@@ -61,21 +61,12 @@ fn list(args: &QueueArgs) -> Result<()> {
     let mut query = Vec::new();
     query.extend(args.collection.clone().map(|name| ("collection", name)));
     query.extend(args.host.clone().map(|host| ("host", host)));
-    query.extend(args.state.map(|state| ("state", word(state).to_owned())));
+    query.extend(args.state.map(|state| ("state", state.as_str().to_owned())));
     let listing = Listing { path: "queue", query, limit: args.limit, json: args.json, columns: &COLUMNS };
     let found = listing.print(&Client::open(&args.data.dir)?, cells)?;
     match found || args.json {
         true => Ok(()),
         false => note("no URL is there; `skurd start` queues the seeds"),
-    }
-}
-
-fn word(state: StateArg) -> &'static str {
-    match state {
-        StateArg::Queued => "queued",
-        StateArg::InFlight => "in-flight",
-        StateArg::Done => "done",
-        StateArg::Blacklisted => "blacklisted",
     }
 }
 
