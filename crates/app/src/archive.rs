@@ -1,14 +1,16 @@
 //! The archive held against the captures: as a stream, since it may take hours.
 
-use super::{Answer, App, Problem};
+use std::ops::ControlFlow;
+
 use harvest::wire::archive::check::{Finding, Summary, check};
 use harvest::wire::archive::{Damage, Loss};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::ops::ControlFlow;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
 use utoipa::IntoParams;
+
+use super::{Answer, App, Problem};
 
 /// Findings a reader may be behind.
 const AHEAD: usize = 64;

@@ -1,13 +1,14 @@
 //! The blacklist: looking, adding, lifting.
 
-use super::urls::{Act, Which, each};
-use super::{Answer, App, Problem};
-use crate::page::{self, Page, Place};
 use declare::given::{duration, line};
 use frontier::BlacklistRow;
 use frontier::schema::BLACKLIST;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+
+use super::urls::{Act, Which, each};
+use super::{Answer, App, Problem};
+use crate::page::{self, Page, Place};
 
 /// A URL that is left alone.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

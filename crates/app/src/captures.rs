@@ -1,29 +1,25 @@
 //! What was archived: the list, and of each capture what is known, its record as it lies in the
 //! archive, and its content; and all of it as an [index](cdx) for replay.
-//!
-//! Content is what somebody on the web wrote, and it is served so that no browser takes it for a
-//! page of this server: as plain text, or as a file to save, never sniffed, and in a sandbox.
 
-use http::StatusCode;
+pub mod cdx;
+mod content;
+
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-use super::{Answer, App, Problem};
-use crate::page::{self, Page, Place, ROWS_READ_MAX};
+pub use content::{ContentKind, StoredContent};
 use data_encoding::BASE64URL_NOPAD;
 use frontier::schema::{CAPTURES, Capture, surt_in_key};
 use harvest::session;
+use harvest::wire::warc_dir;
+use http::StatusCode;
 use policy::time::Time;
 use serde::{Deserialize, Serialize};
 use store::table::KeyRange;
 use utoipa::{IntoParams, ToSchema};
 
-pub use content::{ContentKind, StoredContent};
-
-use harvest::wire::warc_dir;
-
-pub mod cdx;
-mod content;
+use super::{Answer, App, Problem};
+use crate::page::{self, Page, Place, ROWS_READ_MAX};
 
 /// A capture. Scripts rely on these fields (page 6).
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

@@ -1,6 +1,9 @@
 //! Checking a config, applying it, and seeing what it would harvest.
 
-use super::{Answer, App, Problem};
+pub mod apply;
+
+use std::io::{self, Write};
+
 pub use apply::{Applied, AppliedKind, How, apply_config};
 use declare::given::duration;
 use declare::{self, ConfigError};
@@ -13,10 +16,9 @@ use plan::{Grid, lines, picture, webfile};
 use policy::catalog::Catalog;
 use policy::time::{Span, Time};
 use serde::{Deserialize, Serialize};
-use std::io::{self, Write};
 use utoipa::ToSchema;
 
-pub mod apply;
+use super::{Answer, App, Problem};
 
 /// The most pages of a made-up web, the longest time and the most work of a simulation on request.
 const URLS_MAX: u32 = 20_000;

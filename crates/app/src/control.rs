@@ -1,7 +1,5 @@
 //! Starting, and pausing and going on.
 
-use super::queue::host_name;
-use super::{Answer, App, Kind, Problem, walks};
 use declare::excerpt;
 use declare::hint::hinted;
 use frontier::schema::{CAPTURES, HOSTS};
@@ -13,6 +11,9 @@ use policy::model::DeclaredWalk;
 use policy::url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+use super::queue::host_name;
+use super::{Answer, App, Kind, Problem, walks};
 
 /// What to start: a seed, profiles, a collection; everything if nothing is named.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]

@@ -1,12 +1,14 @@
 //! Who has URLs, and when each can next be asked.
 
-use super::{Answer, App};
-use crate::page::{self, Page, Place, ROWS_READ_MAX};
+use std::collections::BTreeSet;
+
 use frontier::schema::HOSTS;
 use frontier::{HostRow, Pause};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use utoipa::{IntoParams, ToSchema};
+
+use super::{Answer, App};
+use crate::page::{self, Page, Place, ROWS_READ_MAX};
 
 /// A host that has URLs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]

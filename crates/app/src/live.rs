@@ -12,6 +12,9 @@ use std::time::Duration;
 
 use frontier::ports::Clock;
 use frontier::{Harvested, Witness};
+use harvest::clock::SystemClock;
+use harvest::figures::{Figures, Glance};
+use harvest::wire::archive::Health;
 use parking_lot::Mutex;
 use policy::time::{Span, Time};
 use serde::Serialize;
@@ -20,9 +23,6 @@ use tokio::time::MissedTickBehavior;
 use utoipa::ToSchema;
 
 use crate::event::harvest_json;
-use harvest::clock::SystemClock;
-use harvest::figures::{Figures, Glance};
-use harvest::wire::archive::Health;
 
 /// Events kept for who is slow.
 const EVENTS_KEPT: usize = 256;
@@ -227,8 +227,9 @@ fn rate(count: u64, passed: Span) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use harvest::figures::Standing;
+
+    use super::*;
 
     fn glance(harvests: u64, on_time: Option<f64>) -> Glance {
         let standing = Standing { on_time, queued: 7, harvests: harvests + 1000, ..Standing::default() };

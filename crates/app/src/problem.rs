@@ -6,11 +6,10 @@
 
 use std::fmt;
 
+use declare::hint::Hinted;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-use declare::hint::Hinted;
 
 /// What went wrong (RFC 9457).
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

@@ -1,8 +1,5 @@
 //! The URLs that are known, page by page; and moving them.
 
-use super::urls::{Act, Which, each};
-use super::{Answer, App, Problem};
-use crate::page::{self, Page, Place, ROWS_READ_MAX};
 use declare::given::from_now;
 use declare::{Data, TextRule, read_text};
 use frontier::schema::{QUEUE, URLS};
@@ -12,6 +9,10 @@ use policy::url::UrlRules;
 use serde::{Deserialize, Serialize};
 use store::table::KeyRange;
 use utoipa::{IntoParams, ToSchema};
+
+use super::urls::{Act, Which, each};
+use super::{Answer, App, Problem};
+use crate::page::{self, Page, Place, ROWS_READ_MAX};
 
 /// A URL in a collection. Scripts rely on exactly these fields (page 6).
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

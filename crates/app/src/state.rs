@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use frontier::Frontier;
+use harvest::session::{self, parse_url};
 use policy::catalog::Catalog;
 use policy::url::CrawlUrl;
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, Semaphore};
 
 use crate::{Answer, Live, Problem};
-use harvest::session::{self, parse_url};
 
 /// Requests that read the whole queue at the same time; the others wait for their turn.
 const HEAVY_AT_ONCE: usize = 2;

@@ -1,17 +1,17 @@
-//! Figures: now, as a stream, over the last hours, and for Prometheus.
+//! Figures: now, and over the last hours.
+
+use std::collections::BTreeMap;
+
+use frontier::schema::{Latest, UrlCounts};
+use harvest::wire::archive::Health;
+use policy::time::Time;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use super::control::{PauseItem, paused};
 use super::reports::kind_word;
 use super::{Answer, App};
 use crate::Sample;
-use frontier::ports::Clock;
-use frontier::schema::{Latest, UrlCounts};
-use harvest::clock::SystemClock;
-use harvest::wire::archive::Health;
-use policy::time::Time;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use utoipa::{IntoParams, ToSchema};
 
 /// Harvests told by name.
 const LATEST_MAX: usize = 32;
@@ -93,7 +93,7 @@ pub async fn status(app: &App) -> Answer<Status> {
         version: env!("CARGO_PKG_VERSION"),
         state,
         started: app.live.began.to_string(),
-        uptime_s: SystemClock.now().since(app.live.began).0 / 1000,
+        uptime_s: app.frontier.now().since(app.live.began).0 / 1000,
         figures: app.live.now(),
         statuses: traffic.statuses.iter().map(|(status, count)| (status.to_string(), *count)).collect(),
         errors: traffic.errors.iter().map(|(kind, count)| (kind_word(*kind), *count)).collect(),

@@ -1,10 +1,11 @@
 //! Doing something to a URL in a collection, or in each that has it.
 
-use super::{Answer, App, Problem};
 use frontier::Frontier;
 use http::StatusCode;
 use policy::time::Time;
 use policy::url::CrawlUrl;
+
+use super::{Answer, App, Problem};
 
 pub(crate) struct Which<'a> {
     pub(super) url: &'a str,

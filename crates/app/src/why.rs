@@ -1,7 +1,5 @@
 //! Every rule that decides about a URL, from stored state.
 
-use super::hosts::HostItem;
-use super::{Answer, App, Problem};
 use frontier::schema::{GROUPS, Slots, URLS};
 use frontier::{Explanation, Pause, Situation};
 use policy::model::Record;
@@ -10,6 +8,9 @@ use policy::url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 use store::table::KeyRange;
 use utoipa::{IntoParams, ToSchema};
+
+use super::hosts::HostItem;
+use super::{Answer, App, Problem};
 
 /// Why a URL is, or is not, harvested in one collection.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

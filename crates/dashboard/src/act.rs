@@ -1,16 +1,16 @@
 //! What forms do: all of it through the API, and then back with a notice.
 
-use axum::extract::State;
-use axum::response::Response;
-
-use super::Site;
-use super::forms::Filled;
 use app::control::{self, Pausable, Start};
 use app::declared::{self, Expected, Switched};
 use app::queue::{self, Move};
 use app::walks::{self, AnotherRun, Strategy, WalkItem, WalkState};
 use app::{Answer, Kind, Problem};
+use axum::extract::State;
+use axum::response::Response;
 use declare::counted;
+
+use super::Site;
+use super::forms::Filled;
 
 pub(super) async fn switch(State(site): State<Site>, filled: Filled) -> Response {
     let came = site.switched(&filled).await;

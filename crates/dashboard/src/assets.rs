@@ -1,11 +1,11 @@
 //! The few files that pages load, all of them in the binary.
 
-use crate::Shown;
+use app::Problem;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
-
-use app::Problem;
 use server::api::Path;
+
+use crate::Shown;
 
 /// A page names the version, so that a file never changes under its name.
 const KEPT: &str = "public, max-age=31536000, immutable";

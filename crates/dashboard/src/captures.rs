@@ -2,20 +2,20 @@
 
 use std::io::{Cursor, Read};
 
-use crate::Shown;
+use app::captures::{CaptureItem, Filter};
+use app::{Answer, App, Problem};
 use axum::extract::State;
+use declare::text::bytes_text;
 use maud::{Markup, html};
 use net::warc::Reader;
+use server::api::Path;
+use server::client::segment;
 
 use super::Site;
 use super::address::href;
 use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, facts, pager, table};
 use super::text::{lines, number, or_dash, shown, time, url};
-use app::captures::{CaptureItem, Filter};
-use app::{Answer, App, Problem};
-use declare::text::bytes_text;
-use server::api::Path;
-use server::client::segment;
+use crate::Shown;
 
 /// Of a record and of a text, this much is shown.
 const SHOWN_BYTES_MAX: usize = 64 << 10;

@@ -1,9 +1,10 @@
 //! One seed, profile or collection: what it says, what hangs on it, and its switches.
 
-use crate::Shown;
+use app::Kind;
 use axum::extract::State;
 use maud::{Markup, html};
 use serde_json::Value;
+use server::api::Path;
 
 use super::Site;
 use super::address::href;
@@ -11,8 +12,7 @@ use super::declared::{about, names, path_of, state};
 use super::forms::Face;
 use super::layout::{Frame, Visit, command};
 use super::text::{lines, shown, way_out};
-use app::Kind;
-use server::api::Path;
+use crate::Shown;
 
 pub(super) async fn seed(State(site): State<Site>, visit: Visit, Path(name): Path<String>) -> Shown {
     site.thing(Kind::Seed, &visit, &name).await

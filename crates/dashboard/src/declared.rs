@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use crate::Shown;
+use app::Kind;
 use axum::extract::State;
 use maud::{Markup, html};
 use policy::catalog::Catalog;
 use serde_json::Value;
+use server::client::segment;
 
 use super::Site;
 use super::address::href;
 use super::forms::Face;
 use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, pager, table};
 use super::text::{dash, number, or_dash, shown, url};
-use app::Kind;
-use server::client::segment;
+use crate::Shown;
 
 const ROWS: usize = 50;
 

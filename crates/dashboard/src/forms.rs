@@ -6,20 +6,20 @@
 
 use std::collections::VecDeque;
 
+use app::Problem;
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use parking_lot::Mutex;
+use server::Failure;
+use server::api::read_body;
 use subtle::ConstantTimeEq;
 use url::form_urlencoded;
 
 use super::Site;
 use super::layout::Visit;
-use app::Problem;
-use server::Failure;
-use server::api::read_body;
 
 const FORM_BYTES_MAX: usize = 64 << 10;
 const FIELDS_MAX: usize = 32;

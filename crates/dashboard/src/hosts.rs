@@ -1,6 +1,7 @@
 //! The hosts that have URLs: when each can next be asked, and letting them rest.
 
-use crate::Shown;
+use app::hosts::{Filter, HostItem, list_hosts};
+use app::{Answer, Page};
 use axum::extract::State;
 use maud::{Markup, html};
 
@@ -9,8 +10,7 @@ use super::address::href;
 use super::forms::Face;
 use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, pager, table, tabs};
 use super::text::{number, or_dash, shown, span, time_or_dash, url};
-use app::hosts::{Filter, HostItem, list_hosts};
-use app::{Answer, Page};
+use crate::Shown;
 
 const ROWS: usize = 50;
 /// So often is asked for one page of a filtered list.

@@ -1,6 +1,8 @@
 //! Why a URL is, or is not, harvested: every rule that decides, and what was archived of it.
 
-use crate::Shown;
+use app::captures::{Filter, list_captures};
+use app::why::{Asked, WhyHost, WhyItem};
+use app::{Kind, Problem};
 use axum::extract::State;
 use maud::{Markup, html};
 
@@ -11,9 +13,7 @@ use super::declared::path_of;
 use super::forms::Face;
 use super::layout::{Frame, Search, Section, Visit, badge, command, empty, facts};
 use super::text::{or_dash, shown, span, time, time_or_dash, url, way_out};
-use app::captures::{Filter, list_captures};
-use app::why::{Asked, WhyHost, WhyItem};
-use app::{Kind, Problem};
+use crate::Shown;
 
 const CAPTURES_SHOWN: usize = 20;
 

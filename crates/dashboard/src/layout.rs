@@ -4,6 +4,7 @@
 
 use std::convert::Infallible;
 
+use app::Problem;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
@@ -15,7 +16,6 @@ use super::address::{Pairs, href};
 use super::forms::Notice;
 use super::text::shown;
 use super::{Site, assets};
-use app::Problem;
 
 /// Nothing runs, loads, frames or posts but what is this server's own.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \

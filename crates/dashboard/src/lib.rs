@@ -38,12 +38,11 @@ mod walks;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use anyhow::Result;
+use app::App;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
-
-use anyhow::Result;
-use app::App;
 use server::{Guard, Pages};
 
 /// A page, or what went wrong on the way to it.

@@ -1,7 +1,7 @@
 //! Getting in where the server wants a token: it is shown once, and exchanged for a cookie that no
 //! script can read.
 
-use crate::Shown;
+use app::Problem;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -10,7 +10,7 @@ use maud::html;
 use super::Site;
 use super::forms::{Filled, fields, local, see_other};
 use super::layout::{Visit, answer};
-use app::Problem;
+use crate::Shown;
 
 pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Response {
     match site.guard.wants_token() {

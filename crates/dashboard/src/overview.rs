@@ -1,8 +1,13 @@
 //! What the harvest is doing: figures that move, what is in flight, what is paused.
 
-use crate::Shown;
+use app::Sample;
+use app::control::{Pausable, PauseItem};
+use app::hosts::{self, HostItem};
+use app::status::{LatestItem, Status};
 use axum::extract::State;
+use declare::text::{bytes_text, percent_text};
 use maud::{Markup, PreEscaped, html};
+use plan::plot::{NEUTRAL, Series, Shape, TimePlot};
 use policy::time::Span;
 
 use super::Site;
@@ -10,12 +15,7 @@ use super::forms::Face;
 use super::layout::{Frame, Section, Visit, badge, columns, command, empty, table};
 use super::spark::{line, parts};
 use super::text::{count, number, shown, span, time, url};
-use app::Sample;
-use app::control::{Pausable, PauseItem};
-use app::hosts::{self, HostItem};
-use app::status::{LatestItem, Status};
-use declare::text::{bytes_text, percent_text};
-use plan::plot::{NEUTRAL, Series, Shape, TimePlot};
+use crate::Shown;
 
 /// Hosts shown at work; the page of hosts shows all.
 const BUSY_SHOWN: usize = 12;

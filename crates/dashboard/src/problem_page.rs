@@ -1,6 +1,7 @@
 //! Between the server and a person's browser: whatever goes wrong behind this is a page, and who
 //! has to log in is shown where.
 
+use app::Problem;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, header};
@@ -11,7 +12,6 @@ use http_body_util::{BodyExt, Limited};
 use super::Site;
 use super::address::href;
 use super::forms::see_other;
-use app::Problem;
 
 /// For programs: they get problems as they are.
 const NOT_FOR_PEOPLE: [&str; 5] = ["/api/", "/metrics", "/healthz", "/readyz", "/assets/"];

@@ -1,13 +1,13 @@
 //! The URLs of a host or a collection, in the order in which they fall due.
 
-use crate::Shown;
+use app::queue::{Filter, QueueItem, Word};
 use axum::extract::State;
 use maud::{Markup, html};
 
 use super::Site;
 use super::layout::{Frame, Section, Visit, badge, columns, empty, pager, table, tabs};
 use super::text::{or_dash, shown, time_or_dash, url};
-use app::queue::{Filter, QueueItem, Word};
+use crate::Shown;
 
 const STATES: [(&str, &str); 5] = [
     ("All", ""),

@@ -2,20 +2,20 @@
 
 mod drawn;
 
-use crate::Shown;
+use app::Answer;
+use app::reports::{
+    Asked, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, Format, OverdueItem,
+};
+use app::reports::{contract, domains, errors, feasibility};
 use axum::extract::State;
+use declare::text::{bytes_text, percent_text, rate_text};
 use maud::{Markup, PreEscaped, html};
 
 use super::Site;
 use super::address::href;
 use super::layout::{Frame, Section, Visit, badge, columns, command, empty, table, tabs};
 use super::text::{number, shown, span, time};
-use app::Answer;
-use app::reports::{
-    Asked, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, Format, OverdueItem,
-};
-use app::reports::{contract, domains, errors, feasibility};
-use declare::text::{bytes_text, percent_text, rate_text};
+use crate::Shown;
 
 const SPANS: [(&str, &str); 4] = [("A day", "1d"), ("A week", "7d"), ("A month", "30d"), ("A year", "365d")];
 const CONTRACT_COLUMNS: [&str; 13] = [

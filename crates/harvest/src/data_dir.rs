@@ -5,11 +5,11 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Error;
+use declare::hint::hinted;
 use frontier::UPGRADES;
 use store::{Notice, OpenError, Options, Store};
 
 use crate::wire::warc_dir;
-use declare::hint::hinted;
 
 /// For commands that look: a directory without a store is an error.
 pub fn open(dir: &Path) -> Result<Store, OpenError> {

@@ -1,10 +1,10 @@
 //! A command that achieved nothing it was asked for fails, and says for which host and why (I7).
 
 use anyhow::{Result, anyhow};
+use declare::hint::hinted;
 
 use super::run::Harvest;
 use super::{Outcome, figures::Counts};
-use declare::hint::hinted;
 
 /// Hosts told; the rest is counted.
 const TOLD_MAX: usize = 5;

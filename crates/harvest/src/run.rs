@@ -10,6 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use declare::counted;
+use declare::hint::hinted;
+use declare::secret::{Lost, restore_all};
 use frontier::ports::Clock;
 use frontier::{End, Frontier, Harvester, IDLE_MAX, Started, Tally, Target, Witness};
 use ipnet::IpNet;
@@ -30,9 +33,6 @@ use crate::clock::SystemClock;
 use crate::data_dir::{self, explain};
 use crate::session::note;
 use crate::wire::{self, Identity, WarcArchive, WireFetcher, WireSettings};
-use declare::counted;
-use declare::hint::hinted;
-use declare::secret::{Lost, restore_all};
 
 /// What comes due so soon is waited for by a harvest that runs until it is done.
 const DONE_GRACE: Span = Span::seconds(10);

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
+use declare::hint::{hinted, unknown};
+use declare::{Data, TextRule, read_text};
 use frontier::Frontier;
 use frontier::ports::Clock;
 use frontier::schema::{CAPTURES, URLS};
@@ -16,8 +18,6 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::clock::SystemClock;
 use crate::data_dir::{self, explain};
-use declare::hint::{hinted, unknown};
-use declare::{Data, TextRule, read_text};
 
 pub struct Session {
     pub frontier: Frontier,

@@ -1,7 +1,6 @@
 //! The columns of a timeline: the simulated time in steps that a person can count.
 
 use policy::time::{Span, Time};
-
 use policy::unit::print_duration;
 
 /// Columns that are kept: the picture shows all of them, the text as many together as the terminal

@@ -3,12 +3,13 @@
 
 use std::fmt::{self, Write};
 
+use policy::unit::print_duration;
+
 use crate::Grid;
 use crate::forecast::{Forecast, UrlFact};
 use crate::mark::Mark;
 use crate::text::{cut, number, short};
 use crate::timeline::choose;
-use policy::unit::print_duration;
 
 /// More rows than this nobody reads; the rest is counted.
 pub const ROWS_MAX: usize = 100;

@@ -99,8 +99,9 @@ fn mark_of(harvest: &Harvest) -> Mark {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use policy::time::Span;
+
+    use super::*;
 
     fn harvest(day: u64, status: u16, again: bool) -> Harvest {
         let at = Time(0).plus(Span::days(day));

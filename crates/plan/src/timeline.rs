@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
+use policy::unit::print_duration;
+
 use crate::Grid;
 use crate::forecast::{Forecast, UrlFact};
 use crate::mark::Mark;
 use crate::text::{cut, number, short};
-use policy::unit::print_duration;
 
 /// URLs shown unless all are asked for.
 pub const ROWS_SHOWN: usize = 40;
@@ -147,9 +148,10 @@ fn legend(colours: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use policy::time::{Span, Time};
+
     use super::*;
     use crate::rows::UrlRow;
-    use policy::time::{Span, Time};
 
     fn fact(url: &str, is_seed: bool, troubles: u64) -> UrlFact {
         let grid = Grid::new(Time(0), Span::days(30));

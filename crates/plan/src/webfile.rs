@@ -14,16 +14,15 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::Result;
-use frontier::schema::ErrorKind;
-use policy::model::LinkKind;
-use policy::url::{CrawlUrl, UrlRules, normalise};
-use sim::web::{Page, Response, Web};
-
 use declare::keys::{Key, Kind, Need, Table, TextRule};
 use declare::read::Reader;
 use declare::value::{Data, Fields, Value};
 use declare::yaml::{self, Node};
 use declare::{At, CONFIG_BYTES_MAX, ConfigError, excerpt, one_document, read_bounded, text_of};
+use frontier::schema::ErrorKind;
+use policy::model::LinkKind;
+use policy::url::{CrawlUrl, UrlRules, normalise};
+use sim::web::{Page, Response, Web};
 
 const fn key(name: &'static str, kind: Kind, need: Need, example: &'static str) -> Key {
     Key { name, kind, need, doc: "", example }

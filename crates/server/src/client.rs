@@ -11,10 +11,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
+use app::{App, Problem};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, StatusCode, header};
 use frontier::Frontier;
+use harvest::data_dir::{self, explain};
+use harvest::figures::Figures;
+use harvest::running_server::RunningServer;
+use harvest::session::frontier_of;
 use http_body_util::{BodyExt, Limited};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -27,11 +32,6 @@ use url::form_urlencoded;
 use crate::Live;
 use crate::api::extract::{LARGE_BYTES_MAX, Own, config_too_large};
 use crate::api::{router, routes};
-use app::{App, Problem};
-use harvest::data_dir::{self, explain};
-use harvest::figures::Figures;
-use harvest::running_server::RunningServer;
-use harvest::session::frontier_of;
 
 pub const NOT_UNDERSTOOD: &str = "the answer of the server is not understood: is it another version?";
 

@@ -15,6 +15,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use app::Problem;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -28,7 +29,6 @@ use utoipa_axum::routes;
 use super::sessions::{Sessions, drawn_key};
 use crate::api::{Answer, Json};
 use crate::failure::Failure;
-use app::Problem;
 
 /// The browser's cookie.
 const COOKIE: &str = "skurd_session";

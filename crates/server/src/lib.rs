@@ -25,19 +25,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use app::App;
+pub use app::{Event, Live, Sample};
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
+pub use failure::{Answer, Failure};
+pub use guard::Guard;
+use harvest::running_server::RunningServer;
+pub use sessions::drawn_key;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-
-use app::App;
-use harvest::running_server::RunningServer;
-
-pub use app::{Event, Live, Sample};
-pub use failure::{Answer, Failure};
-pub use guard::Guard;
-pub use sessions::drawn_key;
 
 /// Threads that answer; beside them, the few that read much.
 const THREADS: usize = 2;

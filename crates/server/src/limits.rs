@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use app::Problem;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
@@ -16,7 +17,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 
 use super::guard::{Guard, is_watched};
 use crate::failure::Failure;
-use app::Problem;
 
 /// Requests answered at the same time, and those among strangers.
 const REQUESTS_MAX: usize = 128;

@@ -14,10 +14,9 @@ mod value;
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
-
 pub(crate) use add::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
 pub(crate) use archive::ArchiveCommand;
+use clap::{Parser, Subcommand};
 pub(crate) use declared::{
     CollectionCommand, GroupCommand, NamesArgs, ProfileCommand, SameCommand, SeedCommand, SwitchedCommand,
 };

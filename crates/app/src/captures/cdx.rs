@@ -3,7 +3,8 @@
 //! Captures of several collections are merged by their keys. Pieces are made as they are taken:
 //! however large the archive, what is held is a page of each collection and one piece.
 
-use crate::{Answer, App};
+use std::sync::Arc;
+
 use frontier::Frontier;
 use frontier::schema::Capture;
 use harvest::session;
@@ -11,9 +12,10 @@ use net::cdx;
 use net::warc::{Entry, Kind};
 use policy::time::Time;
 use serde::Deserialize;
-use std::sync::Arc;
 use store::table::KeyRange;
 use utoipa::IntoParams;
+
+use crate::{Answer, App};
 
 const PIECE_BYTES: usize = 64 << 10;
 

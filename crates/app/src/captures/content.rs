@@ -1,12 +1,14 @@
 //! The body of an archived answer, without transfer and content codings.
 
-use super::open_file;
-use crate::{Answer, Problem};
+use std::io::{self, Read};
+use std::path::PathBuf;
+
 use net::http::Dechunk;
 use net::http::head::Layout;
 use net::warc::StoredRecord;
-use std::io::{self, Read};
-use std::path::PathBuf;
+
+use super::open_file;
+use crate::{Answer, Problem};
 
 /// Content beyond this is cut off.
 const CONTENT_BYTES_MAX: u64 = 256 << 20;

@@ -1,15 +1,17 @@
 //! Applying a config: what it says becomes what is declared, change by change.
 
-use crate::FieldProblem;
-use crate::declared::masked;
-use crate::{Answer, App, Kind, Problem};
+use std::collections::{HashMap, HashSet};
+
 use declare::secret::restore;
 use declare::{self, ConfigError, Declared, counted};
 use policy::catalog::{Catalog, Change};
 use policy::model::Politeness;
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
 use utoipa::{IntoParams, ToSchema};
+
+use crate::FieldProblem;
+use crate::declared::masked;
+use crate::{Answer, App, Kind, Problem};
 
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]

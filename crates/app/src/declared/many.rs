@@ -3,8 +3,8 @@
 //! A seed that is there keeps its switch and its profiles, and gets those it lacks. A name that
 //! another URL has does not make two things one: the seed is then named by its URL.
 
-use super::Kind;
-use crate::{Answer, App, Problem};
+use std::collections::HashMap;
+
 use declare::hint::unknown;
 use declare::{Data, TextRule, Wrong, nobody_takes, read_text};
 use http::StatusCode;
@@ -12,8 +12,10 @@ use policy::catalog::{Catalog, Change};
 use policy::model::Seed;
 use policy::url::{URL_BYTES_MAX, UrlRules};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use utoipa::ToSchema;
+
+use super::Kind;
+use crate::{Answer, App, Problem};
 
 /// Seeds that get the same profiles.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

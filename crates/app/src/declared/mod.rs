@@ -1,16 +1,17 @@
 //! What is declared, thing by thing: collections, profiles, seeds and host groups, and the
 //! settings.
 //!
-//! A thing has an `ETag` of what it says. Who sends it back as `If-Match` changes only what they
-//! saw; a thing that says something else by now is left alone (412). Whoever creates sends
-//! `If-None-Match: *`.
+//! An entry has a tag of what it says. Who gives it back ([`Expected`]) changes only what they saw:
+//! an entry that says something else by now is left alone.
+
+pub mod many;
+mod read;
+pub mod settings;
 
 use std::collections::BinaryHeap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
-use super::{Answer, App, Problem};
-use crate::page::{self, Page, Paging};
 pub use declare::entry::Kind;
 use declare::{entry, excerpt};
 use http::StatusCode;
@@ -21,11 +22,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub mod many;
-
-mod read;
-
-pub mod settings;
+use super::{Answer, App, Problem};
+use crate::page::{self, Page, Paging};
 
 /// What became of a switch.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

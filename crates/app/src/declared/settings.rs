@@ -1,10 +1,11 @@
 //! The settings of the whole installation.
 
-use super::{Expected, Tagged, etag};
-use crate::{Answer, App};
 use declare::entry;
 use policy::catalog::Change;
 use serde_json::Value;
+
+use super::{Expected, Tagged, etag};
+use crate::{Answer, App};
 
 /// The settings, and the tag of what they say.
 pub async fn get_settings(app: &App) -> Answer<Tagged> {

@@ -1,10 +1,11 @@
 //! Which index a question is for (X13).
 
-use crate::{Answer, Problem};
 use declare::{excerpt, nearest};
 use http::StatusCode;
 use index::Index;
 use store::Store;
+
+use crate::{Answer, Problem};
 
 /// The name of the index across all collections; no collection can be called so.
 pub const ACROSS: &str = frontier::INDEX_ACROSS;

@@ -1,9 +1,10 @@
 //! What the index answers with. Scripts rely on these fields: commands print them as they are.
 
-use super::domain_text;
 use index::{Inlink, Link, RankedDomain, RankedPage, Uri};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+use super::domain_text;
 
 /// A page among others.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

@@ -1,8 +1,5 @@
 //! One page: what is known of it, who links to it, and to whom it links.
 
-use super::{IndexInlink, IndexOutlink, PageFacts, domain_text, open, page_of, uri_of};
-use crate::page::{self, Page};
-use crate::{Answer, App, Problem};
 use declare::excerpt;
 use declare::given::{period_begin, period_end};
 use http::StatusCode;
@@ -10,6 +7,10 @@ use index::{Index, Seen, Uri};
 use policy::time::Time;
 use serde::Deserialize;
 use utoipa::IntoParams;
+
+use super::{IndexInlink, IndexOutlink, PageFacts, domain_text, open, page_of, uri_of};
+use crate::page::{self, Page};
+use crate::{Answer, App, Problem};
 
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]

@@ -4,8 +4,12 @@
 //! with `all` the one across all collections ([`choose`]). Lists go on by the index's own cursors:
 //! a page costs the same wherever it is.
 
-use super::{Answer, App, Problem};
-use crate::page::{self, Page, Paging};
+mod choose;
+mod item;
+pub mod links;
+mod name;
+pub mod ranks;
+
 pub use choose::{ACROSS, Which, choose, no_index};
 use index::{Index, Listing};
 pub use item::{IndexDomain, IndexInlink, IndexOutlink, IndexPage, PageFacts};
@@ -13,15 +17,8 @@ pub use name::{domain_text, reversed, uri_of};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-mod choose;
-
-mod item;
-
-pub mod links;
-
-mod name;
-
-pub mod ranks;
+use super::{Answer, App, Problem};
+use crate::page::{self, Page, Paging};
 
 /// Notes that are counted of each queue where it only matters whether there are few or many.
 const WAITING_COUNTED_MAX: usize = 1000;

@@ -1,9 +1,10 @@
 //! Pages and domains as people write them, and as the index spells them (X1).
 
-use crate::{Answer, Problem};
 use declare::excerpt;
 use declare::text::is_harmful;
 use index::{Skip, Uri};
+
+use crate::{Answer, Problem};
 
 /// A page as the index spells it.
 pub fn uri_of(url: &str) -> Answer<Uri> {

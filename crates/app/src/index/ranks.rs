@@ -1,13 +1,14 @@
 //! Lists by rank: pages, domains, the pages of a domain, and what was never captured (X8, X9, X15).
 
-use super::{IndexDomain, IndexPage, One, domain_text, open, page_of, reversed};
-use crate::page::{self, Page};
-use crate::{Answer, App, Problem};
 use declare::excerpt;
 use http::StatusCode;
 use index::Index;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+
+use super::{IndexDomain, IndexPage, One, domain_text, open, page_of, reversed};
+use crate::page::{self, Page};
+use crate::{Answer, App, Problem};
 
 /// By what pages are ranked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

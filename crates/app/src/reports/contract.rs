@@ -1,16 +1,18 @@
 //! F31: what was promised, what was kept of it, and what is overdue now.
 
-use super::timeline::Timeline;
-use super::{Drawn, Format, limit, since};
-use crate::{Answer, App};
+use std::collections::BTreeMap;
+
 use frontier::schema::UrlCounts;
 use frontier::{Contract, ContractRow};
 use plan::contract::{ContractBy, ContractItem, item};
 use plan::plot::{PALETTE, Series, Shape};
 use policy::time::Time;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use utoipa::{IntoParams, ToSchema};
+
+use super::timeline::Timeline;
+use super::{Drawn, Format, limit, since};
+use crate::{Answer, App};
 
 /// Profiles drawn with a line of their own.
 const LINES_MAX: usize = 8;

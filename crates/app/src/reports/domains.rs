@@ -1,9 +1,8 @@
 //! F32: what went over the wire, by domain, by time, or by both.
 
-use super::errors::word;
-use super::timeline::{Timeline, drawn};
-use super::{Drawn, Format, Report, limit, since};
-use crate::{Answer, App};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use declare::text::bytes_text;
 use frontier::schema::Traffic;
 use frontier::{DomainRow, is_not_found};
@@ -11,9 +10,12 @@ use plan::plot::{BAD, GOOD, GREY, NEUTRAL, Series, Shape, WARNING};
 use policy::contract::begin_of;
 use policy::time::{Span, Time};
 use serde::{Deserialize, Serialize};
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use utoipa::{IntoParams, ToSchema};
+
+use super::errors::word;
+use super::timeline::{Timeline, drawn};
+use super::{Drawn, Format, Report, limit, since};
+use crate::{Answer, App};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]

@@ -1,17 +1,19 @@
 //! F32: what went wrong, by kind and domain.
 
-use super::domains::by_domain;
-use super::timeline::{Timeline, drawn};
-use super::{Asked, Drawn, Format, Report, limit, since};
-use crate::{Answer, App};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use frontier::DomainRow;
 use frontier::schema::{ErrorKind, Traffic};
 use plan::plot::{PALETTE, Series, Shape};
 use policy::time::Time;
 use serde::{Deserialize, Serialize};
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use utoipa::ToSchema;
+
+use super::domains::by_domain;
+use super::timeline::{Timeline, drawn};
+use super::{Asked, Drawn, Format, Report, limit, since};
+use crate::{Answer, App};
 
 /// Kinds drawn with a colour of their own.
 const KINDS_MAX: usize = 8;

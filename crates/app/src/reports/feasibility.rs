@@ -1,12 +1,13 @@
 //! F33: what is asked of each host, and what its politeness allows.
 
-use super::{Drawn, Format, limit};
-use crate::{Answer, App};
 use declare::text::rate_text;
 use frontier::FeasibilityRow;
 use plan::plot::{BAD, Bar, BarPlot, GOOD, WARNING};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+
+use super::{Drawn, Format, limit};
+use crate::{Answer, App};
 
 /// From here on the host has little room left.
 const LOAD_TIGHT: f64 = 0.8;

@@ -1,6 +1,11 @@
 //! Reports (F31–F33): sums over the statistics, as rows and as drawings.
 
-use super::{Answer, App, Problem};
+pub mod contract;
+pub mod domains;
+pub mod errors;
+pub mod feasibility;
+mod timeline;
+
 pub use contract::OverdueItem;
 use declare::given::duration;
 pub use domains::DomainItem;
@@ -14,15 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use timeline::Timeline;
 use utoipa::{IntoParams, ToSchema};
 
-pub mod contract;
-
-pub mod domains;
-
-pub mod errors;
-
-pub mod feasibility;
-
-mod timeline;
+use super::{Answer, App, Problem};
 
 /// The most rows of a report, and how many there are if nobody says. The rows of a report are
 /// summed in one go, and so they come in one.

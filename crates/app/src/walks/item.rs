@@ -1,12 +1,13 @@
 //! Where a walk stands, in a few fields.
 
-use crate::{Answer, App, Problem};
 use frontier::{Pause, WalkSight};
 use harvest::walk::Standing;
 use policy::url::{UrlRules, normalise};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+
+use crate::{Answer, App, Problem};
 
 /// A walk.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

@@ -1,15 +1,17 @@
 //! What is known of the ids of a walk: ranges, and a map.
 
-use super::WalkItem;
-use crate::{Answer, Problem};
+use std::ops::RangeInclusive;
+
 use harvest::walk::WalkCell;
 use harvest::walk::map::{CELLS, Map, shown};
 use policy::walk::{Kind, Walk};
 use serde::{Deserialize, Serialize};
-use std::ops::RangeInclusive;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ArrayBuilder, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+use super::WalkItem;
+use crate::{Answer, Problem};
 
 /// The most ranges of each kind in an answer, and how many there are if nobody says.
 pub const RANGES_MAX: usize = 10_000;

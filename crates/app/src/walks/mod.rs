@@ -4,9 +4,9 @@
 //! A walk is shown as it stands in the store. What is known of its ids may be much, so it is read
 //! on a thread of its own, and told in a bounded number of ranges and cells.
 
-use super::declared::Switched;
-use super::{Answer, App, Problem};
-use crate::page::{self, Page, Paging};
+mod item;
+mod look;
+
 use declare::excerpt;
 use declare::hint::{hinted, unknown};
 use frontier::{WalkError, WalkSight};
@@ -19,9 +19,9 @@ use policy::walk::Resume;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-mod item;
-
-mod look;
+use super::declared::Switched;
+use super::{Answer, App, Problem};
+use crate::page::{self, Page, Paging};
 
 /// List the walks in the order of their names, and where each stands
 pub async fn list_walks(app: &App, paging: Paging) -> Answer<Page<WalkItem>> {
@@ -114,16 +114,7 @@ pub async fn resume_walk(app: &App, name: String, AnotherRun { strategy }: Anoth
     resumed.await
 }
 
-/// Switch a walk on again: it continues where it was
-pub async fn enable_walk(app: &App, name: String) -> Answer<Switched> {
-    switch(app, name, true).await
-}
-
-/// Switch a walk off: what is in flight comes home, and nothing is lost
-pub async fn disable_walk(app: &App, name: String) -> Answer<Switched> {
-    switch(app, name, false).await
-}
-
+/// Switches a walk on or off. What is in flight comes home, and nothing is lost.
 pub async fn switch(app: &App, name: String, active: bool) -> Answer<Switched> {
     let _turn = app.edits.lock().await;
     let walk = declared(app, &name).await?;

@@ -3,21 +3,20 @@
 
 mod page;
 
-use crate::Shown;
+use app::index::ranks::{By, List, Top, domain_pages, get_domain, missing_pages, top_domains, top_pages};
+use app::index::{ACROSS, IndexDomain, IndexItem, IndexPage, One, get_index, list_indexes};
+use app::{Answer, Page, Paging, Problem};
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
-
 pub(super) use page::page;
 
 use super::Site;
 use super::address::href;
 use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, pager, table, tabs};
 use super::text::{brief, number, shown, way_out};
-use app::index::ranks::{By, List, Top, domain_pages, get_domain, missing_pages, top_domains, top_pages};
-use app::index::{ACROSS, IndexDomain, IndexItem, IndexPage, One, get_index, list_indexes};
-use app::{Answer, Page, Paging, Problem};
-use axum::http::StatusCode;
+use crate::Shown;
 
 const ROWS: usize = 50;
 /// Indexes to choose from; the address of the page can name any.

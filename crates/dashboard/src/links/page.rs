@@ -1,6 +1,9 @@
 //! One page of the index: who links to it with which words, and to whom it links.
 
-use crate::Shown;
+use app::captures::{CaptureItem, Filter, list_captures};
+use app::index::links::{Inlinks, OnePage, Outlinks, get_page, list_inlinks, list_outlinks};
+use app::index::{IndexInlink, IndexItem, IndexOutlink, One, PageFacts};
+use app::{Answer, Page, Problem};
 use axum::extract::State;
 use maud::{Markup, html};
 use url::Url;
@@ -10,10 +13,7 @@ use super::super::address::href;
 use super::super::layout::{Frame, Section, Visit, badge, columns, empty, facts, pager, table};
 use super::super::text::{number, or_dash, shown, time, time_or_dash, way_out};
 use super::{ROWS, found, name_of, page_link, which};
-use app::captures::{CaptureItem, Filter, list_captures};
-use app::index::links::{Inlinks, OnePage, Outlinks, get_page, list_inlinks, list_outlinks};
-use app::index::{IndexInlink, IndexItem, IndexOutlink, One, PageFacts};
-use app::{Answer, Page, Problem};
+use crate::Shown;
 
 pub(in super::super) async fn page(State(site): State<Site>, visit: Visit) -> Shown {
     let Some(index) = site.index(&visit).await? else { return Ok(site.no_index(&visit)) };

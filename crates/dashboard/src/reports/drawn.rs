@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use frontier::schema::{Promises, Traffic};
-use frontier::{ContractRow, DomainRow};
-use policy::time::Time;
-
 use app::reports::{Timeline, since as report_since};
 use app::{Answer, App};
+use frontier::schema::{Promises, Traffic};
+use frontier::{ContractRow, DomainRow};
 use plan::plot::{BAD, GOOD, GREY, PALETTE, Series, Shape, WARNING};
+use policy::time::Time;
 
 /// Domains drawn with a colour of their own; the others are one.
 const DOMAINS_MAX: usize = 7;

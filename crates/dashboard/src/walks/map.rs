@@ -5,10 +5,10 @@
 //! where all was missing is crossed. The heads are framed. Colours come from the style sheet, and
 //! the shapes tell the same without them.
 
+use harvest::walk::{WalkCell, WalkHead};
 use maud::{Markup, html};
 
 use super::super::text::number;
-use harvest::walk::{WalkCell, WalkHead};
 
 const COLUMNS: usize = 48;
 const ROWS: usize = 12;

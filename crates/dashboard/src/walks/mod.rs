@@ -3,20 +3,19 @@
 mod map;
 mod one;
 
-use crate::Shown;
+use app::Paging;
+use app::walks::{WalkItem, WalkState};
 use axum::extract::State;
+use harvest::walk::Stopped;
 use maud::{Markup, html};
-
 pub(super) use one::one;
+use server::client::segment;
 
 use super::Site;
 use super::layout::{Frame, Section, Visit, badge, columns, command, empty, pager, table};
 use super::spark::parts;
 use super::text::{number, or_dash, shown};
-use app::Paging;
-use app::walks::{WalkItem, WalkState};
-use harvest::walk::Stopped;
-use server::client::segment;
+use crate::Shown;
 
 const ROWS: usize = 50;
 

@@ -1,9 +1,14 @@
 //! A walk: its figures, the map of its ids, and what can be done with it.
 
-use crate::Shown;
+use app::Answer;
+use app::Problem;
+use app::walks::{Look, WalkDetail, WalkItem, WalkState, get_walk};
 use axum::extract::State;
+use harvest::walk::WalkCell;
 use maud::{Markup, html};
 use policy::walk::WalkSettings;
+use server::api::Path;
+use server::client::segment;
 
 use super::super::Site;
 use super::super::address::href;
@@ -12,12 +17,7 @@ use super::super::layout::{Frame, Section, Visit, columns, empty, facts, table};
 use super::super::spark::parts;
 use super::super::text::{number, or_dash, shown, span, time};
 use super::{heads, map, path, state};
-use app::Answer;
-use app::Problem;
-use app::walks::{Look, WalkDetail, WalkItem, WalkState, get_walk};
-use harvest::walk::WalkCell;
-use server::api::Path;
-use server::client::segment;
+use crate::Shown;
 
 /// Stretches told one by one.
 const STRETCHES: usize = 16;

@@ -1,11 +1,10 @@
 //! A walk in a few words.
 
+use declare::text::rate_text;
 use frontier::schema::WalkRun;
 use policy::time::Span;
-use policy::walk::{Walk, Why};
-
-use declare::text::rate_text;
 use policy::unit::print_duration;
+use policy::walk::{Walk, Why};
 
 /// Requests a second of a run; none before there were two.
 #[allow(clippy::cast_precision_loss, reason = "a rate")]

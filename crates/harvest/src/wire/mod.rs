@@ -22,20 +22,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+pub use archive::WarcArchive;
+pub use fetch::WireFetcher;
 use frontier::Frontier;
 use frontier::ports::Clock;
+pub use identity::Identity;
 use ipnet::IpNet;
 use net::dns::{Overrides, Resolver};
 use net::http::{Client, Guard, PoolLimits, Setup};
 use net::tls::Certificates;
 use net::warc::Compression;
+pub use pack::PackedAnswer;
 use policy::model::BadCertificates;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
-pub use archive::WarcArchive;
-pub use fetch::WireFetcher;
-pub use identity::Identity;
-pub use pack::PackedAnswer;
 
 use crate::clock::SystemClock;
 

@@ -1,7 +1,7 @@
 //! The archive held against the captures: as a stream, since it may take hours.
 
-use crate::api::extract::Query;
-use crate::failure::Answer;
+use std::io;
+
 use app::App;
 use app::archive::How;
 use axum::body::Body;
@@ -9,10 +9,12 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
-use std::io;
 use tokio_stream::wrappers::ReceiverStream;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::Query;
+use crate::failure::Answer;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(check_archive))

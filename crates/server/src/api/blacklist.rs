@@ -1,12 +1,13 @@
-//! The blacklist: looking, adding, lifting.
+//! The routes of [`app::blacklist`].
 
-use crate::api::extract::{Json, Query};
-use crate::failure::Answer;
 use app::blacklist::{Added, Addition, BlacklistItem, Filter, Lift, Lifted};
 use app::{App, Page};
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::{Json, Query};
+use crate::failure::Answer;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list_blacklist, add_to_blacklist)).routes(routes!(lift))

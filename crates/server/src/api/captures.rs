@@ -4,8 +4,6 @@
 //! Content is what somebody on the web wrote, and it is served so that no browser takes it for a
 //! page of this server: as plain text, or as a file to save, never sniffed, and in a sandbox.
 
-use crate::api::extract::{Path, Query};
-use crate::failure::Answer;
 use app::captures::{CaptureItem, ContentKind, Filter};
 use app::{App, Page};
 use axum::body::Body;
@@ -14,6 +12,9 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::{Path, Query};
+use crate::failure::Answer;
 
 mod cdx;
 

@@ -1,7 +1,5 @@
-//! Checking a config, applying it, and seeing what it would harvest.
+//! The routes of [`app::config`].
 
-use crate::api::extract::{Json, Text};
-use crate::failure::Answer;
 use app::App;
 use app::config::{Checked, Simulated, Simulation};
 use axum::extract::State;
@@ -9,6 +7,9 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::{Json, Text};
+use crate::failure::Answer;
 
 mod apply;
 

@@ -1,12 +1,13 @@
-//! Starting, and pausing and going on.
+//! The routes of [`app::control`].
 
-use crate::api::extract::Json;
-use crate::failure::Answer;
 use app::App;
 use app::control::{Pausable, PauseChange, PauseItem, Run, Start};
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::Json;
+use crate::failure::Answer;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()

@@ -5,12 +5,12 @@
 //! nowhere, a body can be too large or wrong, and anybody can be refused. The schemas of declared
 //! things are those of the config file.
 
+use app::{FieldProblem, Problem};
 use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
 use utoipa::openapi::OpenApi;
 
 use crate::failure::PROBLEM_JSON;
-use app::{FieldProblem, Problem};
 
 pub(super) fn complete(openapi: &OpenApi) -> Value {
     let mut document = serde_json::to_value(openapi).unwrap_or_default();

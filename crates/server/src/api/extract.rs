@@ -3,17 +3,17 @@
 
 use std::time::Duration;
 
+use app::Problem;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
+use declare::CONFIG_BYTES_MAX;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::failure::Failure;
-use app::Problem;
-use declare::CONFIG_BYTES_MAX;
 
 /// Larger bodies are refused.
 pub const BODY_BYTES_MAX: usize = 1 << 20;

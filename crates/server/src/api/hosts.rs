@@ -1,12 +1,13 @@
-//! Who has URLs, and when each can next be asked.
+//! The routes of [`app::hosts`].
 
-use crate::api::extract::Query;
-use crate::failure::Answer;
 use app::hosts::{Filter, HostItem};
 use app::{App, Page};
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::Query;
+use crate::failure::Answer;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list_hosts))

@@ -25,17 +25,16 @@ mod status;
 mod walks;
 mod why;
 
+use app::{App, Problem};
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::{StatusCode, Uri, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
+pub use extract::{BODY_BYTES_MAX, Json, Path, Query, read_body};
 use utoipa_axum::router::OpenApiRouter;
 
 pub use crate::failure::{Answer, Failure};
-pub use extract::{BODY_BYTES_MAX, Json, Path, Query, read_body};
-
-use app::{App, Problem};
 
 /// Every route with its description.
 pub fn routes() -> OpenApiRouter<App> {

@@ -1,12 +1,13 @@
-//! The URLs that are known, page by page; and moving them.
+//! The routes of [`app::queue`].
 
-use crate::api::extract::{Json, Query};
-use crate::failure::Answer;
 use app::queue::{Filter, Move, Moved, QueueItem};
 use app::{App, Page};
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::{Json, Query};
+use crate::failure::Answer;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list_queue)).routes(routes!(move_url))

@@ -1,7 +1,9 @@
 //! Figures: now, as a stream, over the last hours, and for Prometheus.
 
-use crate::api::extract::Query;
-use crate::failure::Answer;
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::time::Duration;
+
 use app::live::{Event, Sample};
 use app::reports::kind_word;
 use app::status::{Asked, LatestItem, Status};
@@ -11,17 +13,15 @@ use axum::http::header;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use frontier::is_content;
-use frontier::ports::Clock;
 use frontier::schema::UrlCounts;
-use harvest::clock::SystemClock;
-use std::convert::Infallible;
-use std::fmt::Write;
-use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::Query;
+use crate::failure::Answer;
 
 /// Streams at the same time.
 const LISTENERS_MAX: usize = 1000;
@@ -159,7 +159,7 @@ async fn metrics(State(app): State<App>) -> Answer<Response> {
     out.gauge("skurd_hosts", "Hosts asked since the start", glance.hosts as u64);
     out.gauge("skurd_pauses", "Things that are paused", app.frontier.paused().await?.len() as u64);
     out.gauge("skurd_event_listeners", "Streams of events", app.live.listeners() as u64);
-    out.gauge("skurd_uptime_seconds", "Since the start", SystemClock.now().since(app.live.began).0 / 1000);
+    out.gauge("skurd_uptime_seconds", "Since the start", app.frontier.now().since(app.live.began).0 / 1000);
     let (files, captures) = app.live.archive.missing();
     out.gauge("skurd_archive_files_missing", "Files missing or cut off, as of the start", files);
     out.gauge("skurd_archive_captures_missing", "Captures in those files", captures);

@@ -1,12 +1,13 @@
-//! Every rule that decides about a URL, from stored state.
+//! The routes of [`app::why`].
 
-use crate::api::extract::Query;
-use crate::failure::Answer;
 use app::App;
 use app::why::{Asked, WhyItem};
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::Query;
+use crate::failure::Answer;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(why))

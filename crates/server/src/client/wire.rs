@@ -5,12 +5,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use axum::body::Body;
 use axum::http::{HeaderValue, Request, Response, header};
+use harvest::running_server::RunningServer;
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
-
-use harvest::running_server::RunningServer;
 
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 /// Longer than the server itself lets a request take.

@@ -3,14 +3,13 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use ipnet::IpNet;
-use net::dns::Overrides;
-use policy::model::RobotsPolicy;
-use policy::time::Span;
-
 use declare::given::{Delay, contact, delay, duration, line};
 use harvest::Wanted;
+use ipnet::IpNet;
+use net::dns::Overrides;
 use net::warc::Compression;
+use policy::model::RobotsPolicy;
+use policy::time::Span;
 
 use super::value::DataDir;
 

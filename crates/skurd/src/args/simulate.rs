@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use policy::time::Span;
+use policy::unit::{DURATION_HINT, parse_duration};
 
 use crate::args::value::duration;
-use policy::unit::{DURATION_HINT, parse_duration};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SimulateArgs {

@@ -4,9 +4,8 @@
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use policy::scope::Within;
-
 pub(crate) use declare::given::*;
+use policy::scope::Within;
 
 /// One of the values that have a word of their own.
 pub(crate) fn choice<T: Copy + Send + Sync + 'static>(

@@ -4,13 +4,13 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
+use app::config::{Applied, AppliedKind};
 use axum::http::Method;
+use harvest::session::stdout;
 use serde_json::json;
+use server::client::{Call, Client};
 
 use crate::output::{Column, Table, left, right};
-use app::config::{Applied, AppliedKind};
-use harvest::session::stdout;
-use server::client::{Call, Client};
 
 const COLUMNS: [Column; 5] =
     [left("kind"), right("added"), right("changed"), right("unchanged"), right("deleted")];

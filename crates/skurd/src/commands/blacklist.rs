@@ -1,17 +1,17 @@
 //! `skurd blacklist`: look, add, lift.
 
 use anyhow::Result;
+use app::blacklist::{Added, BlacklistItem, Lifted};
 use axum::http::Method;
+use harvest::session::note;
+use policy::unit::print_duration;
 use serde_json::json;
+use server::client::{Call, Client};
 
 use super::listing::Listing;
 use super::queue::each;
 use crate::args::{BlacklistArgs, BlacklistCommand, BlacklistList};
 use crate::output::{Column, left};
-use app::blacklist::{Added, BlacklistItem, Lifted};
-use harvest::session::note;
-use policy::unit::print_duration;
-use server::client::{Call, Client};
 
 const COLUMNS: [Column; 5] = [left("since"), left("until"), left("reason"), left("collection"), left("url")];
 

@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use anyhow::Result;
+use app::captures::CaptureItem;
+use harvest::session::stdout;
+use server::client::Client;
 
 use super::listing::Listing;
 use crate::args::CapturesArgs;
 use crate::output::{Column, left, number_or_dash, right, text_or_dash};
-use app::captures::CaptureItem;
-use harvest::session::stdout;
-use server::client::Client;
 
 const COLUMNS: [Column; 7] = [
     left("time"),

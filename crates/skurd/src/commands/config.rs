@@ -2,11 +2,10 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use policy::catalog::Catalog;
-use serde_json::json;
-
 use declare::{self, ConfigError, Declared, counted};
 use harvest::session::note;
+use policy::catalog::Catalog;
+use serde_json::json;
 
 pub(crate) fn check(file: &Path, as_json: bool) -> Result<()> {
     let mut out = std::io::stdout().lock();

@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-
+use declare::hint::hinted;
+use declare::{self, Declared};
+use harvest::session::{note, parse_url};
+use harvest::{Harvest, Until, achieved};
 use policy::model::{Collection, Limits, Politeness, Profile, RobotsPolicy, Seed, Settings};
 use policy::scope::Scope;
 use policy::time::Span;
@@ -12,10 +15,6 @@ use policy::url::{UrlRules, normalise};
 use crate::args::{CrawlArgs, HarvestArgs};
 use crate::commands::config::warn;
 use crate::run::{self, summarise};
-use declare::hint::hinted;
-use declare::{self, Declared};
-use harvest::session::{note, parse_url};
-use harvest::{Harvest, Until, achieved};
 
 /// Where URLs from the command line are harvested.
 const COLLECTION: &str = "crawl";

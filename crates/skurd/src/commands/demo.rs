@@ -7,20 +7,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use frontier::Witness;
-use tokio::runtime::Builder;
-
-use super::serve::{self, tell};
-use crate::args::{DemoArgs, USUAL_LISTEN};
-use crate::run::{self, summarise};
 use app::App;
 use app::Live;
 use declare::hint::{hinted, misused};
+use frontier::Witness;
 use harvest::session::{note, stdout};
 use harvest::{Harvest, Until, Wanted};
 use net::warc::Compression;
 use server::{Guard, Server};
 use testkit::{self, Demo, Seen};
+use tokio::runtime::Builder;
+
+use super::serve::{self, tell};
+use crate::args::{DemoArgs, USUAL_LISTEN};
+use crate::run::{self, summarise};
 
 /// Says that a directory is a demo's and may be thrown away.
 const MARK: &str = "DEMO";

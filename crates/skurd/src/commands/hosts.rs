@@ -1,14 +1,14 @@
 //! `skurd hosts`: who has URLs, and when each can next be asked.
 
 use anyhow::Result;
+use app::hosts::HostItem;
+use harvest::session::note;
 use policy::time::Span;
+use server::client::Client;
 
 use super::listing::Listing;
 use crate::args::HostsArgs;
 use crate::output::{Column, left, right, text_or_dash};
-use app::hosts::HostItem;
-use harvest::session::note;
-use server::client::Client;
 
 const COLUMNS: [Column; 8] = [
     left("host"),

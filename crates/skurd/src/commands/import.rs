@@ -4,15 +4,15 @@ use std::path::Path;
 use std::vec::IntoIter;
 
 use anyhow::{Context, Result, bail};
-use axum::http::Method;
-use serde_json::json;
-
-use crate::args::ImportArgs;
 use app::declared::{ManySeeds, NewSeed, SeedsAdded};
+use axum::http::Method;
 use declare::import::{IMPORT_BYTES_MAX, Imported, ImportedSeed, to_json_lines, to_yaml};
 use harvest::session::stdout;
+use serde_json::json;
 use server::api::BODY_BYTES_MAX;
 use server::client::{Call, Client};
+
+use crate::args::ImportArgs;
 
 /// Reads a list with one of the readers and prints or declares its seeds; what was skipped goes to
 /// standard error.

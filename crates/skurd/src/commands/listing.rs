@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use anyhow::{Context, Result};
+use harvest::session::stdout;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
+use server::client::Client;
 
 use crate::output::{Column, Table};
-use harvest::session::stdout;
-use server::client::Client;
 
 /// What is listed, and how.
 pub(super) struct Listing<'a> {

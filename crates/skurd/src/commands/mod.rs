@@ -20,11 +20,11 @@ mod store;
 mod why;
 
 use anyhow::Result;
+use declare::import as list;
 
 use crate::args::{
     ArchiveCommand, Args, CdxCommand, Command, ConfigCommand, ImportCommand, StoreCommand, WarcCommand,
 };
-use declare::import as list;
 
 pub(crate) fn run(args: Args) -> Result<()> {
     match args.command {

@@ -3,16 +3,16 @@
 use std::io::Write;
 
 use anyhow::Result;
+use app::queue::{Moved, QueueItem};
 use axum::http::Method;
+use harvest::session::{note, stdout};
+use policy::unit::print_duration;
 use serde_json::json;
+use server::client::{Call, Client};
 
 use super::listing::Listing;
 use crate::args::{QueueArgs, QueueCommand, UrlArgs};
 use crate::output::{Column, left, number_or_dash, right, text_or_dash};
-use app::queue::{Moved, QueueItem};
-use harvest::session::{note, stdout};
-use policy::unit::print_duration;
-use server::client::{Call, Client};
 
 const COLUMNS: [Column; 9] = [
     left("state"),

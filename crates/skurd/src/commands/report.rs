@@ -3,20 +3,20 @@
 use std::io::Write;
 
 use anyhow::{Context, Result};
-use policy::time::Span;
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use super::listing::Printer;
-use crate::args::{DataDir, PrintArgs, ReportArgs, ReportCommand};
-use crate::output::Column;
 use app::reports::{
     ContractBy, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, OverdueItem, TimeStep,
 };
 use declare::text::{bytes_text, percent_text, rate_text};
 use harvest::session::note;
+use policy::time::Span;
 use policy::unit::print_duration;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use server::client::{Call, Client};
+
+use super::listing::Printer;
+use crate::args::{DataDir, PrintArgs, ReportArgs, ReportCommand};
+use crate::output::Column;
 
 mod columns;
 

@@ -7,19 +7,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use serde_json::json;
-
-use crate::args::ServeArgs;
-use crate::commands::config::warn;
-use crate::commands::crawl::adjust;
-use crate::run::{self, summarise};
 use app::App;
 use app::Live;
 use declare::hint::misused;
 use declare::{self, Declared, counted};
 use harvest::session::note;
 use harvest::{Harvest, Until};
+use serde_json::json;
 use server::{Guard, Server};
+
+use crate::args::ServeArgs;
+use crate::commands::config::warn;
+use crate::commands::crawl::adjust;
+use crate::run::{self, summarise};
 
 const TOKEN_VARIABLE: &str = "SKURD_TOKEN";
 const TOKEN_FILE_BYTES_MAX: u64 = 4096;

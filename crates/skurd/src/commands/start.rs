@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use anyhow::Result;
-use axum::http::Method;
-
-use crate::args::StartArgs;
 use app::control::{Run, Start};
+use axum::http::Method;
 use declare::counted;
 use harvest::session::stdout;
 use server::client::{Call, Client};
+
+use crate::args::StartArgs;
 
 pub(crate) fn run(args: &StartArgs) -> Result<()> {
     let ask = Client::open(&args.data.dir)?;

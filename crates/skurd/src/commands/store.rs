@@ -2,12 +2,11 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use serde_json::json;
-use store::{CheckReport, OpenError, Store};
-
 use declare::counted;
 use harvest::data_dir::{self, explain};
 use harvest::session::{Session, stdout};
+use serde_json::json;
+use store::{CheckReport, OpenError, Store};
 
 /// Findings that are told; the rest is counted.
 const FINDINGS_TOLD_MAX: usize = 100;

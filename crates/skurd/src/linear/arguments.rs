@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use declare::hint::Usage;
 use policy::model::DeclaredWalk;
 use policy::url::URL_BYTES_MAX;
 use policy::walk::{
@@ -14,7 +15,6 @@ use policy::walk::{
 
 use super::outputs::Wanted;
 use crate::args::{ExistenceArgs, IdArgs, WalkArgs};
-use declare::hint::Usage;
 
 /// What all walks of a command belong to.
 pub(crate) const LINEAR: &str = "linear";

@@ -4,15 +4,14 @@
 
 use std::io::{self, Write};
 
+use declare::text::time_json;
 use frontier::Harvested;
 use frontier::ports::{Fetch, WalkOrder};
 use frontier::schema::WalkRun;
-use policy::walk::{Kind, Outcome, Walk};
-use serde_json::{Value, json};
-
-use declare::text::time_json;
 use harvest::error_word;
 use harvest::walk::Standing;
+use policy::walk::{Kind, Outcome, Walk};
+use serde_json::{Value, json};
 
 /// What a request to an id came to.
 pub(crate) fn fetch(own: &WalkOrder, harvested: &Harvested<'_>) -> Value {

@@ -9,14 +9,14 @@ use std::io::{BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use declare::hint::hinted;
+use declare::text::time_json;
 use frontier::schema::Capture;
 use policy::time::Time;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::ranges::Ranges;
-use declare::hint::hinted;
-use declare::text::time_json;
 
 /// Longer than any line that is written here.
 const LINE_BYTES_MAX: u64 = 64 << 10;

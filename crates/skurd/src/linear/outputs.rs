@@ -8,9 +8,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use declare::counted;
 use frontier::ports::CaptureKey;
 use frontier::schema::Capture;
 use frontier::{Frontier, Harvested};
+use harvest::session::note;
 use policy::model::DeclaredWalk;
 use policy::time::Time;
 use policy::url::normalise;
@@ -19,8 +21,6 @@ use policy::walk::{Kind, Outcome, Walk};
 use super::body::Bodies;
 use super::files::{Files, dir_name};
 use super::lines::Lines;
-use declare::counted;
-use harvest::session::note;
 
 /// What is to be written of a walk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,19 +5,19 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 
 use anyhow::Result;
+use app::event::harvest_json;
 use frontier::ports::Clock;
 use frontier::{Frontier, Harvested, Witness};
+use harvest::clock::SystemClock;
+use harvest::figures::Figures;
+use harvest::walk::map::{self, Map};
+use harvest::walk::words;
 use parking_lot::Mutex;
 use policy::time::{Span, Time};
 use tokio::sync::watch;
 
 use super::events;
 use super::outputs::Outputs;
-use app::event::harvest_json;
-use harvest::clock::SystemClock;
-use harvest::figures::Figures;
-use harvest::walk::map::{self, Map};
-use harvest::walk::words;
 
 /// How often the map moves, and how often a line is written where none can.
 const TERMINAL_EVERY: Span = Span(250);

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result};
+use declare::excerpt;
+use declare::hint::hinted;
 use flate2::read::MultiGzDecoder;
 use net::warc::ReadError;
 use policy::url::UrlRules;
@@ -14,8 +16,6 @@ use policy::url::UrlRules;
 use super::lines::Lines;
 use super::warc::Records;
 use super::{Mark, Source};
-use declare::excerpt;
-use declare::hint::hinted;
 
 /// The name of standard input.
 pub(crate) const STDIN: &str = "-";

@@ -24,14 +24,12 @@ mod wat;
 
 use anyhow::Result;
 use index::ANCHOR_BYTES_MAX;
+use input::Input;
+pub(crate) use input::{STDIN, open};
+use lines::Lines;
+pub(crate) use policy::civil::rfc3339;
 use policy::time::Time;
 use serde::{Deserialize, Serialize};
-
-pub(crate) use input::{STDIN, open};
-pub(crate) use policy::civil::rfc3339;
-
-use input::Input;
-use lines::Lines;
 use warc::Records;
 
 /// Longest line, and longest JSON of a WAT record, that is read.

@@ -9,10 +9,9 @@ use std::sync::Arc;
 use anyhow::Result;
 use frontier::Witness;
 use harvest::{Harvest, Outcome, Until};
-use tokio::sync::watch;
-
 use progress::Teller;
 pub(crate) use summary::{data_flag, summarise};
+use tokio::sync::watch;
 
 /// Harvests until its end, or until a signal asks it to stop, and tells of it. The audience hears
 /// of every harvest.

@@ -4,16 +4,15 @@
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 
+use app::event::harvest_json;
+use declare::text::{bytes_text, percent_text, rate_text, time_json};
 use frontier::ports::Clock;
 use frontier::{Harvested, Witness};
+use harvest::clock::SystemClock;
+use harvest::figures::{Counts, Figures, Standing};
 use parking_lot::Mutex;
 use policy::time::{Span, Time};
 use serde_json::{Value, json};
-
-use app::event::harvest_json;
-use declare::text::{bytes_text, percent_text, rate_text, time_json};
-use harvest::clock::SystemClock;
-use harvest::figures::{Counts, Figures, Standing};
 
 /// How often the line moves, and how often one is written where none can move.
 const TERMINAL_EVERY: Span = Span(250);

@@ -4,12 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
-use serde_json::json;
-
 use declare::text::{bytes_text, percent_text};
 use harvest::Outcome;
 use harvest::figures::Standing;
 use harvest::session::stdout;
+use serde_json::json;
 
 pub(crate) fn summarise(outcome: &Outcome, data: &Path, as_json: bool) -> Result<()> {
     let counts = outcome.figures.now();

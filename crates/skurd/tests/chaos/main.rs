@@ -18,15 +18,14 @@ mod site;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use testkit::random::Random;
-use testkit::world::World;
-use tokio::time::Instant;
-
 use books::Books;
 use changes::{Changes, breath};
 use contract::{Moment, Terms};
 use lives::{Life, Lived, ask, pause};
 use site::Log;
+use testkit::random::Random;
+use testkit::world::World;
+use tokio::time::Instant;
 
 const SKURD: &str = env!("CARGO_BIN_EXE_skurd");
 

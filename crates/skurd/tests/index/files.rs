@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use testkit::world::World;
 use url::Url;
 
 use crate::{dump, load, verify};
-use testkit::world::World;
 
 /// Test data of other projects, where it is at hand.
 fn shared(path: &str) -> Option<PathBuf> {

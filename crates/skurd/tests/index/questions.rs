@@ -1,9 +1,9 @@
 //! What the index answers, page by page.
 
 use serde_json::{Value, json};
+use testkit::world::{World, fifty_pages};
 
 use crate::load;
-use testkit::world::{World, fifty_pages};
 
 fn world() -> World {
     let world = World::empty(crate::SKURD);

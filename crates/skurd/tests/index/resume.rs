@@ -7,10 +7,10 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
 use serde_json::Value;
+use testkit::world::World;
 use tokio::time::Instant;
 
 use crate::{dump, verify};
-use testkit::world::World;
 
 const PAGES: u64 = 20_000;
 const KILLS: u32 = 6;

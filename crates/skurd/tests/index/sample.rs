@@ -1,9 +1,9 @@
 //! The sample of page 4, and the edges of its rules, through files of lines.
 
 use serde_json::json;
+use testkit::world::World;
 
 use crate::{dump, load, verify};
-use testkit::world::World;
 
 const SAMPLE: &str = include_str!("data/sample.jsonl");
 const SAMPLE_DUMP: &str = include_str!("data/sample.tsv");

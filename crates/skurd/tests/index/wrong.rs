@@ -3,9 +3,9 @@
 use std::process::Command;
 
 use serde_json::json;
+use testkit::world::World;
 
 use crate::{dump, load, verify};
-use testkit::world::World;
 
 #[test]
 fn x12_broken_lines_are_told_with_their_number_and_left_out() {

@@ -10,6 +10,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use declare::hint::hinted;
 use frontier::ports::CaptureKey;
 use frontier::schema::Capture;
 use frontier::{Adoption, Frontier};
@@ -17,7 +18,6 @@ use net::warc::{self, Deed, Held, Record, Stage, Step, Walk};
 
 use super::picture::Picture;
 use super::{explained, warc_dir};
-use declare::hint::hinted;
 
 /// The field of `warcinfo` that names the collection.
 pub(super) const PART_OF: &str = "isPartOf";

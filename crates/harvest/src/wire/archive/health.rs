@@ -1,8 +1,7 @@
 //! How the archive is: what is known to be missing, and whether it can be written (A14).
 
-use parking_lot::Mutex;
-
 use declare::counted;
+use parking_lot::Mutex;
 
 /// Names that are told; the rest is counted.
 const NAMES_TOLD_MAX: usize = 3;

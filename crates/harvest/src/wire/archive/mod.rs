@@ -23,6 +23,7 @@ use anyhow::{Context, Result};
 use frontier::Frontier;
 use frontier::ports::{Archive, CaptureKey, Clock, FileEnd, Kept, Order};
 use frontier::schema::{ArchiveFile, Capture};
+pub use health::{Damage, Health, Loss};
 use net::warc::{self, Batch, Compression, FileError, FileSet, Journal, Kind, Mark, Part, Prepared};
 use parking_lot::Mutex;
 
@@ -30,8 +31,6 @@ use super::identity::Identity;
 use super::pack::PackedAnswer;
 use super::{WireSettings, warc_dir};
 use crate::clock::SystemClock;
-
-pub use health::{Damage, Health, Loss};
 
 pub struct WarcArchive {
     dir: PathBuf,

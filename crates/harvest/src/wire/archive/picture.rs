@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
+use declare::counted;
+use declare::hint::hinted;
+use declare::text::bytes_text;
 use frontier::Frontier;
 use frontier::schema::ArchiveFile;
 use net::warc::{self, Behind, Deed, Held, Known, Remembered, Stage, Standing, Why};
 
 use super::explained;
 use super::health::{Damage, Loss};
-use declare::counted;
-use declare::hint::hinted;
-use declare::text::bytes_text;
 
 /// Rows looked at in one go.
 const PAGE: usize = 1000;

@@ -3,8 +3,8 @@
 //! Captures of several collections are merged by their keys. Pieces are made as they are taken:
 //! however large the archive, what is held is a page of each collection and one piece.
 
-use crate::api::extract::Query;
-use crate::failure::Answer;
+use std::io;
+
 use app::App;
 use app::captures::cdx::Which;
 use axum::body::Body;
@@ -12,9 +12,11 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::try_unfold;
-use std::io;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::Query;
+use crate::failure::Answer;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(export_cdx))

@@ -3,12 +3,11 @@
 use std::io::Read;
 use std::time::Duration;
 
+use app::{Answer, Problem};
 use axum::body::{Body, Bytes};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
-
-use app::{Answer, Problem};
 
 /// Downloads at the same time: each has a thread.
 const AT_ONCE: usize = 4;

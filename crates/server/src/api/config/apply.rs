@@ -1,12 +1,13 @@
-//! Applying a config: what it says becomes what is declared, change by change.
+//! The routes of [`app::config::apply`].
 
-use crate::api::extract::{LargeText, Query};
-use crate::failure::Answer;
 use app::App;
 use app::config::apply::{Applied, How};
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::{LargeText, Query};
+use crate::failure::Answer;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(apply_config))

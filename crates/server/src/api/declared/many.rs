@@ -1,15 +1,13 @@
-//! Many seeds at once, as lists of other tools have them.
-//!
-//! A seed that is there keeps its switch and its profiles, and gets those it lacks. A name that
-//! another URL has does not make two things one: the seed is then named by its URL.
+//! The routes of [`app::declared::many`].
 
-use crate::api::extract::Json;
-use crate::failure::Answer;
 use app::App;
 use app::declared::many::{ManySeeds, SeedsAdded};
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::Json;
+use crate::failure::Answer;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(add_seeds))

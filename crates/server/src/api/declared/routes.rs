@@ -1,8 +1,5 @@
 //! The routes of declared things: the same for each kind, but for its name and its schema.
 
-use super::{expected, many, settings, tagged};
-use crate::api::extract::{Json, Path, Query};
-use crate::failure::Answer;
 use app::declared::{Deleted, Switched};
 use app::{App, Kind, Page, Paging};
 use axum::extract::State;
@@ -13,6 +10,10 @@ use serde_json::Value;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use super::{expected, many, settings, tagged};
+use crate::api::extract::{Json, Path, Query};
+use crate::failure::Answer;
 
 pub(crate) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()

@@ -1,13 +1,14 @@
-//! The settings of the whole installation.
+//! The routes of [`app::declared::settings`].
 
-use super::{expected, tagged};
-use crate::api::extract::Json;
-use crate::failure::Answer;
 use app::App;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde_json::Value;
+
+use super::{expected, tagged};
+use crate::api::extract::Json;
+use crate::failure::Answer;
 
 /// Get the settings
 #[utoipa::path(

@@ -1,13 +1,14 @@
-//! One page: what is known of it, who links to it, and to whom it links.
+//! The routes of [`app::index::links`].
 
-use crate::api::extract::Query;
-use crate::failure::Answer;
 use app::index::links::{Inlinks, OnePage, Outlinks};
 use app::index::{IndexInlink, IndexOutlink, PageFacts};
 use app::{App, Page};
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::Query;
+use crate::failure::Answer;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()

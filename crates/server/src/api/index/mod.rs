@@ -1,16 +1,13 @@
-//! The link index (spec 4): which there are, and what they answer (X12, X15).
-//!
-//! A question is for one index: that of the collection that is named, the only one there is, or
-//! with `all` the one across all collections ([`choose`]). Lists go on by the index's own cursors:
-//! a page costs the same wherever it is.
+//! The routes of [`app::index`].
 
-use crate::api::extract::Query;
-use crate::failure::Answer;
 use app::index::{IndexItem, One};
 use app::{App, Page, Paging};
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::Query;
+use crate::failure::Answer;
 
 pub(super) mod links;
 

@@ -1,13 +1,14 @@
-//! Lists by rank: pages, domains, the pages of a domain, and what was never captured (X8, X9, X15).
+//! The routes of [`app::index::ranks`].
 
-use crate::api::extract::{Path, Query};
-use crate::failure::Answer;
 use app::index::ranks::{List, Top};
 use app::index::{IndexDomain, IndexPage, One};
 use app::{App, Page};
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::{Path, Query};
+use crate::failure::Answer;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()

@@ -1,12 +1,13 @@
-//! F31: what was promised, what was kept of it, and what is overdue now.
+//! The routes of [`app::reports::contract`].
 
-use super::shown;
-use crate::api::extract::Query;
-use crate::failure::Answer;
 use app::App;
 use app::reports::contract::{Asked, ContractReport};
 use axum::extract::State;
 use axum::response::Response;
+
+use super::shown;
+use crate::api::extract::Query;
+use crate::failure::Answer;
 
 /// Report which promised harvests were kept, late or missed, and what is overdue now
 ///

@@ -1,13 +1,14 @@
-//! F32: what went over the wire, by domain, by time, or by both.
+//! The routes of [`app::reports::domains`].
 
-use super::shown;
-use crate::api::extract::Query;
-use crate::failure::Answer;
 use app::App;
 use app::reports::Report;
 use app::reports::domains::{Asked, DomainItem};
 use axum::extract::State;
 use axum::response::Response;
+
+use super::shown;
+use crate::api::extract::Query;
+use crate::failure::Answer;
 
 /// Report requests, statuses, bytes, what changed, errors and response times by domain, by time, or
 /// by both

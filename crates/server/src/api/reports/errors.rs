@@ -1,14 +1,15 @@
-//! F32: what went wrong, by kind and domain.
+//! The routes of [`app::reports::errors`].
 
-use super::shown;
-use crate::api::extract::Query;
-use crate::failure::Answer;
 use app::App;
 use app::reports::Asked;
 use app::reports::Report;
 use app::reports::errors::ErrorItem;
 use axum::extract::State;
 use axum::response::Response;
+
+use super::shown;
+use crate::api::extract::Query;
+use crate::failure::Answer;
 
 /// Report failed requests and error statuses by kind and domain
 ///

@@ -1,12 +1,13 @@
-//! F33: what is asked of each host, and what its politeness allows.
+//! The routes of [`app::reports::feasibility`].
 
-use super::shown;
-use crate::api::extract::Query;
-use crate::failure::Answer;
 use app::App;
 use app::reports::feasibility::{Asked, FeasibilityReport};
 use axum::extract::State;
 use axum::response::Response;
+
+use super::shown;
+use crate::api::extract::Query;
+use crate::failure::Answer;
 
 /// Report the hosts that are asked for more than their politeness allows
 ///

@@ -1,4 +1,4 @@
-//! Reports (F31–F33): sums over the statistics, as rows and as drawings.
+//! The routes of [`app::reports`].
 
 use app::App;
 use app::reports::Drawn;

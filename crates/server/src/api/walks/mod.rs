@@ -1,17 +1,14 @@
-//! Walks (spec 3): where each stands, what is known of its ids, beginning another run of it, and
-//! switching it.
-//!
-//! A walk is shown as it stands in the store. What is known of its ids may be much, so it is read
-//! on a thread of its own, and told in a bounded number of ranges and cells.
+//! The routes of [`app::walks`].
 
-use crate::api::extract::{Json, Path, Query};
-use crate::failure::Answer;
 use app::declared::Switched;
 use app::walks::{AnotherRun, Look, WalkDetail, WalkItem};
 use app::{App, Page, Paging};
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::api::extract::{Json, Path, Query};
+use crate::failure::Answer;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -82,7 +79,7 @@ async fn resume_walk(
     responses((status = 200, body = Switched), (status = 404, description = "There is no such walk")),
 )]
 async fn enable_walk(State(app): State<App>, Path(name): Path<String>) -> Answer<axum::Json<Switched>> {
-    Ok(axum::Json(app::walks::enable_walk(&app, name).await?))
+    Ok(axum::Json(app::walks::switch(&app, name, true).await?))
 }
 
 /// Switch a walk off: what is in flight comes home, and nothing is lost
@@ -94,5 +91,5 @@ async fn enable_walk(State(app): State<App>, Path(name): Path<String>) -> Answer
     responses((status = 200, body = Switched), (status = 404, description = "There is no such walk")),
 )]
 async fn disable_walk(State(app): State<App>, Path(name): Path<String>) -> Answer<axum::Json<Switched>> {
-    Ok(axum::Json(app::walks::disable_walk(&app, name).await?))
+    Ok(axum::Json(app::walks::switch(&app, name, false).await?))
 }

@@ -4,14 +4,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use serde_json::json;
-
 use declare::counted;
 use declare::hint::hinted;
 use harvest::data_dir;
 use harvest::session::{Session, note, stdout};
 use harvest::wire::archive::adopt::{Adopted, adopt};
 use harvest::wire::warc_dir;
+use serde_json::json;
 
 pub(crate) fn run(data: &Path, files: &[PathBuf], collection: Option<&str>, as_json: bool) -> Result<()> {
     let dir = warc_dir(data);

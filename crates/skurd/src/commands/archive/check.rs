@@ -4,12 +4,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
-
 use declare::counted;
 use declare::hint::hinted;
 use declare::text::bytes_text;
 use harvest::session::stdout;
+use serde_json::Value;
 use server::client::{Call, Client, NOT_UNDERSTOOD};
 
 /// Lines that are told; the rest is counted.

@@ -9,13 +9,13 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use net::warc::{self, CheckReport};
-use serde_json::json;
-
-use crate::args::CdxExportArgs;
 use declare::counted;
 use harvest::session::{note, stdout};
+use net::warc::{self, CheckReport};
+use serde_json::json;
 use server::client::{Call, Client};
+
+use crate::args::CdxExportArgs;
 
 /// Sorted as a whole, as replay tools want it.
 pub(crate) fn export(args: &CdxExportArgs) -> Result<()> {

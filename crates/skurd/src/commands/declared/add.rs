@@ -4,19 +4,19 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use anyhow::Result;
+use app::{Kind, Problem};
 use axum::http::{Method, StatusCode};
+use declare::entry;
+use declare::hint::hinted;
+use harvest::session::{parse_url, stdout};
 use policy::model::{Collection, HostGroup, Limits, Profile, Seed, Settings};
 use policy::scope::Scope;
 use policy::url::UrlRules;
 use serde_json::Value;
+use server::client::{Call, Client};
 
 use super::path;
 use crate::args::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
-use app::{Kind, Problem};
-use declare::entry;
-use declare::hint::hinted;
-use harvest::session::{parse_url, stdout};
-use server::client::{Call, Client};
 
 pub(super) fn seed(args: SeedArgs) -> Result<()> {
     let ask = Client::create(&args.data.dir)?;

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use serde_json::Value;
-
 use app::Kind;
+use serde_json::Value;
 use server::client::Client;
 
 /// How many profiles each collection has.

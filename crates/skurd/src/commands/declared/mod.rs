@@ -6,8 +6,13 @@ mod cells;
 use std::io::Write;
 
 use anyhow::Result;
+use app::Kind;
+use app::declared::{Deleted, Switched};
 use axum::http::Method;
+use declare::counted;
+use harvest::session::{note, stdout};
 use serde_json::Value;
+use server::client::{Call, Client, segment};
 
 use super::listing::Listing;
 use crate::args::{
@@ -15,11 +20,6 @@ use crate::args::{
     SwitchedCommand,
 };
 use crate::output::{Column, left, right};
-use app::Kind;
-use app::declared::{Deleted, Switched};
-use declare::counted;
-use harvest::session::{note, stdout};
-use server::client::{Call, Client, segment};
 
 pub(crate) fn seed(command: SeedCommand) -> Result<()> {
     match command {

@@ -3,12 +3,12 @@
 use std::io::{IsTerminal, Write};
 
 use anyhow::Result;
-
-use super::Opened;
-use crate::args::WhichArgs;
 use declare::hint::hinted;
 use declare::text::is_harmful;
 use harvest::session::stdout;
+
+use super::Opened;
+use crate::args::WhichArgs;
 
 pub(super) fn run(which: &WhichArgs) -> Result<()> {
     if which.json {

@@ -2,15 +2,15 @@
 //! on while pages are loaded.
 
 use anyhow::{Result, anyhow};
+use declare::excerpt;
 use frontier::ports::Clock;
+use harvest::clock::SystemClock;
 use index::{Page, PageBuilder, Uri};
 use policy::time::Time;
 use tokio::sync::mpsc::Sender;
 
 use super::tally::Tally;
 use crate::pages::{self, Mark, Problem, Source, Step};
-use declare::excerpt;
-use harvest::clock::SystemClock;
 
 /// A batch ends at whichever comes first.
 const BATCH_PAGES_MAX: usize = 1000;

@@ -6,19 +6,19 @@
 use std::io::Write;
 
 use anyhow::{Context, Result};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-
-use super::Asked;
-use super::text::{self, json_line};
-use crate::args::{DomainArgs, IndexBy, ListArgs, TopArgs};
-use crate::output::{Column, Table, left, right};
 use app::index::{IndexDomain, IndexPage};
 use app::page::{LIMIT_MAX, is_wrong_cursor};
 use app::{Page, Problem};
 use declare::hint::hinted;
 use harvest::session::{note, stdout};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use server::client::segment;
+
+use super::Asked;
+use super::text::{self, json_line};
+use crate::args::{DomainArgs, IndexBy, ListArgs, TopArgs};
+use crate::output::{Column, Table, left, right};
 
 /// Rows of a table if nobody says how many.
 const TABLE_ROWS: u64 = 50;

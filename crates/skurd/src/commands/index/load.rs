@@ -13,6 +13,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
+use declare::counted;
+use declare::hint::hinted;
+use declare::text::bytes_text;
+use harvest::session::{Session, note};
+use harvest::signal;
 use index::{Index, Load, Loaded, Workers};
 use policy::url::UrlRules;
 use store::{Durability, Options};
@@ -24,11 +29,6 @@ use super::progress::{Outcome, Progress, Teller};
 use super::tally::Tally;
 use crate::args::LoadArgs;
 use crate::pages::{self, Mark};
-use declare::counted;
-use declare::hint::hinted;
-use declare::text::bytes_text;
-use harvest::session::{Session, note};
-use harvest::signal;
 
 /// Batches read ahead.
 const AHEAD: usize = 2;

@@ -18,14 +18,14 @@ mod verify;
 use std::io::Write;
 
 use anyhow::Result;
+use app::index::{IndexItem, Which, choose, no_index};
+use harvest::session::{Session, note, stdout};
 use index::Index;
 use serde_json::Value;
+use server::client::{Call, Client};
 
 use crate::args::{IndexCommand, WhichArgs};
 use crate::output::{Column, Table, left, right};
-use app::index::{IndexItem, Which, choose, no_index};
-use harvest::session::{Session, note, stdout};
-use server::client::{Call, Client};
 
 pub(crate) fn run(command: &IndexCommand) -> Result<()> {
     match command {

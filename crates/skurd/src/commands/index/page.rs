@@ -3,6 +3,8 @@
 use std::io::Write;
 
 use anyhow::{Context, Result};
+use app::index::{IndexInlink, IndexOutlink, PageFacts};
+use harvest::session::stdout;
 use policy::time::Time;
 use serde_json::Value;
 
@@ -11,8 +13,6 @@ use super::list::List;
 use super::text::{self, json_line};
 use crate::args::PageArgs;
 use crate::output::{Column, left, number_or_dash, text_or_dash};
-use app::index::{IndexInlink, IndexOutlink, PageFacts};
-use harvest::session::stdout;
 
 const INLINK_COLUMNS: [Column; 4] = [left("first seen"), left("last seen"), left("from"), left("anchor")];
 const OUTLINK_COLUMNS: [Column; 2] = [left("to"), left("anchor")];

@@ -4,7 +4,11 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Result;
+use declare::counted;
+use declare::text::{bytes_text, rate_text, time_json};
 use frontier::ports::Clock;
+use harvest::clock::SystemClock;
+use harvest::session::stdout;
 use index::Totals;
 use policy::time::{Span, Time};
 use serde_json::json;
@@ -12,10 +16,6 @@ use serde_json::json;
 use super::tally::Tally;
 use super::text::json_line;
 use crate::pages::{At, Problem};
-use declare::counted;
-use declare::text::{bytes_text, rate_text, time_json};
-use harvest::clock::SystemClock;
-use harvest::session::stdout;
 
 /// How often the line moves, and how often one is written where none can move.
 const TERMINAL_EVERY: Span = Span(250);

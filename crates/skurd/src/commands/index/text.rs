@@ -1,8 +1,7 @@
 //! Texts from the web, made harmless for a terminal.
 
-use serde_json::Value;
-
 use declare::text::is_harmful;
+use serde_json::Value;
 
 /// Longer anchor texts are cut in tables.
 const ANCHOR_CHARS_SHOWN_MAX: usize = 80;

@@ -3,14 +3,14 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
+use declare::counted;
+use harvest::session::stdout;
 use index::{Difference, Repair, Report};
 use serde_json::{Value, json};
 
 use super::Opened;
 use super::text::json_line;
 use crate::args::VerifyArgs;
-use declare::counted;
-use harvest::session::stdout;
 
 pub(super) fn run(args: &VerifyArgs) -> Result<()> {
     let opened = Opened::new(&args.which)?;

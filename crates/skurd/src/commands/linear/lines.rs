@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::{Context, Result};
+use app::walks::{IdRange, MoreRanges, RANGES_MAX, WalkDetail};
 use serde_json::Value;
 use serde_json::value::RawValue;
-
-use app::walks::{IdRange, MoreRanges, RANGES_MAX, WalkDetail};
 use server::client::{Call, Client, NOT_UNDERSTOOD, segment};
 
 /// Stretches that found and missing are told for.

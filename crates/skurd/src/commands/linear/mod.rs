@@ -10,7 +10,16 @@ use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::Result;
+use declare::Declared;
+use declare::hint::{Usage, hinted};
+use declare::text::bytes_text;
 use frontier::{DeclareError, WalkError};
+use harvest::figures::Figures;
+use harvest::session::{note, stdout};
+use harvest::walk::map::{CELLS, Map, has_colours};
+use harvest::walk::{Stopped, words};
+use harvest::wire;
+use harvest::{Harvest, Outcome, Until, unanswered};
 use policy::catalog::Change;
 use policy::model::DeclaredWalk;
 use policy::scope::Scope;
@@ -22,15 +31,6 @@ use super::crawl::{adjust, collection, profile};
 use crate::args::{LinearArgs, LinearCommand, WalkArgs, WarcArg};
 use crate::linear::{LINEAR, Outputs, Teller, Wanted, asked, events, refused};
 use crate::run::data_flag;
-use declare::Declared;
-use declare::hint::{Usage, hinted};
-use declare::text::bytes_text;
-use harvest::figures::Figures;
-use harvest::session::{note, stdout};
-use harvest::walk::map::{CELLS, Map, has_colours};
-use harvest::walk::{Stopped, words};
-use harvest::wire;
-use harvest::{Harvest, Outcome, Until, unanswered};
 
 pub(crate) fn run(args: &LinearArgs) -> Result<()> {
     match &args.command {

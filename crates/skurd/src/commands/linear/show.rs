@@ -3,20 +3,20 @@
 use std::io::Write;
 
 use anyhow::{Context, Result};
-use policy::time::Span;
-use policy::walk::{Direction, Retry, WalkSettings};
-
-use super::lines::{self, STRETCHES, question};
-use crate::args::ShowArgs;
-use crate::output::{Column, Table, left, number_or_dash, right, text_or_dash};
 use app::walks::{IdRange, WalkDetail, WalkItem};
 use declare::counted;
 use declare::text::rate_text;
 use harvest::session::{note, stdout};
 use harvest::walk::WalkCell;
 use harvest::walk::map::{CELLS, Map, has_colours};
+use policy::time::Span;
 use policy::unit::print_duration;
+use policy::walk::{Direction, Retry, WalkSettings};
 use server::client::{Client, NOT_UNDERSTOOD};
+
+use super::lines::{self, STRETCHES, question};
+use crate::args::ShowArgs;
+use crate::output::{Column, Table, left, number_or_dash, right, text_or_dash};
 
 const COLUMNS: [Column; 7] = [
     left("walk"),

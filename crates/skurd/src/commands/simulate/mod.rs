@@ -5,21 +5,20 @@ mod tables;
 use std::io::{BufWriter, IsTerminal, Write, stderr, stdout};
 
 use anyhow::{Context, Result};
-use frontier::Target;
-use policy::catalog::Catalog;
-use policy::time::Span;
-use sim::web::Web;
-
-use crate::args::SimulateArgs;
 use declare::hint::{hinted, unknown};
-
+use frontier::Target;
 use harvest::session::note;
 use plan::drive::{self, Moment, Plan};
 use plan::forecast::Forecast;
 use plan::ledger::Ledger;
 use plan::timeline::Look;
 use plan::{Grid, lines, picture, timeline, webfile};
+use policy::catalog::Catalog;
+use policy::time::Span;
 use policy::unit::print_duration;
+use sim::web::Web;
+
+use crate::args::SimulateArgs;
 
 /// Link decisions kept for the table; JSON lines have them all.
 const LINKS_SHOWN: usize = 1000;

@@ -2,16 +2,16 @@
 
 use std::io::{self, Write};
 
-use frontier::{Contract, FeasibilityRow, LinkTrace};
-use policy::Rule;
-use policy::time::Span;
-
-use crate::output::{Column, Table, left, right};
 use declare::text::{percent_text, rate_text};
+use frontier::{Contract, FeasibilityRow, LinkTrace};
 use plan::forecast::Forecast;
 use plan::ledger::Ledger;
 use plan::text::{number, rounded, short};
+use policy::Rule;
+use policy::time::Span;
 use policy::unit::print_duration;
+
+use crate::output::{Column, Table, left, right};
 
 /// Hosts and warnings shown unless all are asked for.
 const ROWS_SHOWN: usize = 20;

@@ -1,9 +1,9 @@
 //! What the host of a URL is doing, and the group it shares its slots with, in a sentence.
 
+use app::why::WhyHost;
 use policy::time::Time;
 
 use super::{moment, when};
-use app::why::WhyHost;
 
 pub(super) fn sentence(host: &WhyHost, now: Time) -> String {
     if host.idle {

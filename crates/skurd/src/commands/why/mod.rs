@@ -5,15 +5,15 @@ mod host;
 use std::io::Write;
 
 use anyhow::Result;
-use frontier::ports::Clock;
-use policy::time::Time;
-use serde_json::value::RawValue;
-
-use crate::args::WhyArgs;
 use app::why::WhyItem;
+use frontier::ports::Clock;
 use harvest::clock::SystemClock;
 use harvest::session::stdout;
+use policy::time::Time;
+use serde_json::value::RawValue;
 use server::client::{Call, Client};
+
+use crate::args::WhyArgs;
 
 pub(crate) fn run(args: &WhyArgs) -> Result<()> {
     let ask = Client::open(&args.data.dir)?;
