@@ -142,6 +142,11 @@ impl Checker {
             self.last_slot.remove(&key);
             self.retried_slot.remove(&key);
         }
+        // F15, F21: a retry is for the slot that failed, which was looked at when it was first tried. Its
+        // profiles may be slower since then, or those of another seed.
+        if self.retried_slot.contains_key(&key) {
+            return;
+        }
         let Some(last) = self.last_slot.get(&key) else { return };
         let subject = Subject { catalog, collection: &order.collection, url: &order.url };
         let Some(entry) = catalog.seed(&order.seed) else { return };

@@ -216,7 +216,7 @@ impl Witness for Sentry {
             *books.walked.entry((own.walk.clone(), own.id)).or_default() += 1;
             let found = matches!(&report.result, Fetch::Answer(facts) if facts.status == 200);
             *books.found.entry((own.walk.clone(), own.id)).or_default() += u32::from(found);
-        } else if !asked_nobody(report) {
+        } else if !matches!(report.result, Fetch::RobotsDenied { .. }) {
             let answered =
                 matches!(&report.result, Fetch::Answer(facts) if facts.status < 500 && facts.status != 429);
             books.checker.counted(order, answered);
