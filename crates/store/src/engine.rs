@@ -1,26 +1,33 @@
 //! The engines behind one set of operations, chosen at opening and never seen above this module.
 //!
 //! An engine gives snapshots, reads them, and commits a write set against the snapshot it was made
-//! on. TiKV fits the same five operations (start timestamp, get, batch-get, scan, prewrite +
+//! on. They are five, so that TiKV fits them (start timestamp, get, batch-get, scan, prewrite +
 //! commit), which is why they are async and batched and why no iterator outlives a call. The
 //! embedded engine answers reads on the calling thread: they take microseconds from cache, less
 //! than handing them to another thread would.
 
 use crate::embedded::{Embedded, EmbeddedSnapshot};
 use crate::error::Result;
+use crate::limits::TXN_BYTES_MAX;
 use crate::mem::{Mem, MemSnapshot};
 use crate::table::KeyRange;
+#[cfg(feature = "tikv")]
+use crate::tikv::{Tikv, TikvSnapshot};
 use crate::txn::{Bytes, Order, WriteSet};
 
 #[derive(Clone)]
 pub(crate) enum Engine {
     Mem(Mem),
     Embedded(Embedded),
+    #[cfg(feature = "tikv")]
+    Tikv(Tikv),
 }
 
 pub(crate) enum Snapshot {
     Mem(MemSnapshot),
     Embedded(EmbeddedSnapshot),
+    #[cfg(feature = "tikv")]
+    Tikv(Box<TikvSnapshot>),
 }
 
 /// Rows of a range, as many as were asked for or fitted.
@@ -31,10 +38,21 @@ pub(crate) struct Found {
 }
 
 impl Engine {
+    /// Keys and values a transaction may write, together.
+    pub(crate) fn txn_bytes_max(&self) -> usize {
+        match self {
+            Engine::Mem(_) | Engine::Embedded(_) => TXN_BYTES_MAX,
+            #[cfg(feature = "tikv")]
+            Engine::Tikv(_) => crate::tikv::TXN_BYTES_MAX,
+        }
+    }
+
     pub(crate) async fn snapshot(&self) -> Result<Snapshot> {
         match self {
             Engine::Mem(mem) => mem.snapshot().map(Snapshot::Mem),
             Engine::Embedded(embedded) => Ok(Snapshot::Embedded(embedded.snapshot())),
+            #[cfg(feature = "tikv")]
+            Engine::Tikv(tikv) => Ok(Snapshot::Tikv(Box::new(tikv.snapshot().await?))),
         }
     }
 
@@ -51,17 +69,19 @@ impl Engine {
         match snapshot {
             Snapshot::Mem(snapshot) => snapshot.get(key),
             Snapshot::Embedded(snapshot) => snapshot.get(key),
+            #[cfg(feature = "tikv")]
+            Snapshot::Tikv(snapshot) => snapshot.get(key).await,
         }
     }
 
     pub(crate) async fn multi_get(&self, snapshot: &Snapshot, keys: &[&[u8]]) -> Result<Vec<Option<Bytes>>> {
         self.maybe_pause().await;
-        keys.iter()
-            .map(|key| match snapshot {
-                Snapshot::Mem(snapshot) => snapshot.get(key),
-                Snapshot::Embedded(snapshot) => snapshot.get(key),
-            })
-            .collect()
+        match snapshot {
+            Snapshot::Mem(snapshot) => keys.iter().map(|key| snapshot.get(key)).collect(),
+            Snapshot::Embedded(snapshot) => keys.iter().map(|key| snapshot.get(key)).collect(),
+            #[cfg(feature = "tikv")]
+            Snapshot::Tikv(snapshot) => snapshot.multi_get(keys).await,
+        }
     }
 
     pub(crate) async fn scan(
@@ -75,6 +95,8 @@ impl Engine {
         match snapshot {
             Snapshot::Mem(snapshot) => snapshot.scan(range, limit, order),
             Snapshot::Embedded(snapshot) => snapshot.scan(range, limit, order),
+            #[cfg(feature = "tikv")]
+            Snapshot::Tikv(snapshot) => snapshot.scan(range, limit, order).await,
         }
     }
 
@@ -85,6 +107,8 @@ impl Engine {
             (Engine::Embedded(embedded), Snapshot::Embedded(snapshot)) => {
                 embedded.commit(snapshot, set).await
             }
+            #[cfg(feature = "tikv")]
+            (Engine::Tikv(tikv), Snapshot::Tikv(snapshot)) => tikv.commit(snapshot, set).await,
             _ => unreachable!("a snapshot is only ever used with the engine that made it"),
         }
     }

@@ -86,6 +86,22 @@ pub enum OpenError {
     #[error("the store in {} is damaged: {damage}; nothing was changed", dir.display())]
     Damaged { dir: PathBuf, damage: Damage },
 
+    #[error("the store at {address} cannot be reached: {reason}")]
+    Unreachable { address: String, reason: String },
+
+    #[error("what is at {address} was not written by skurd: choose another prefix")]
+    ForeignPrefix { address: String },
+
+    #[error(
+        "the store at {address} has format {found}, and this program knows formats up to {newest}: use the skurd that wrote it, or a newer one"
+    )]
+    UnknownFormatThere { address: String, found: u32, newest: u8 },
+
+    #[error(
+        "the upgrade of the store at {address} to format {to} did not come to its end, and goes on the next time it is opened: {source}"
+    )]
+    UpgradeThere { address: String, to: u8, source: Error },
+
     #[error("cannot open the store in {}: {problem}", dir.display())]
     Engine { dir: PathBuf, problem: String },
 }

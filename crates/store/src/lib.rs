@@ -23,6 +23,7 @@
 //! # Ok::<(), store::Error>(()) }).unwrap();
 //! ```
 
+pub mod cluster;
 #[cfg(feature = "contract")]
 pub mod contract;
 mod embedded;
@@ -38,6 +39,8 @@ mod retry;
 mod stats;
 mod store;
 pub mod table;
+#[cfg(feature = "tikv")]
+mod tikv;
 mod turn;
 mod txn;
 pub mod upgrade;
@@ -46,6 +49,6 @@ pub use embedded::{CheckReport, Options, TableSize};
 pub use error::{Damage, Error, OpenError, Result};
 pub use mem::{Faults, StoreCopy};
 pub use notice::Notice;
-pub use stats::{Figures, Progress};
+pub use stats::{Figures, Progress, RoundTrips};
 pub use store::Store;
 pub use txn::{Bytes, Durability, Order, Page, Tx};

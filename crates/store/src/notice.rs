@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use crate::error::Damage;
 
-/// What is worth telling a person while a store is opened; each is a sentence.
+/// What is worth telling a person while a store is opened, or waited for; each is a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
@@ -26,6 +26,14 @@ pub enum Notice {
         damage: Damage,
         kept: Vec<PathBuf>,
     },
+    /// A store on other machines does not answer, and is waited for.
+    Silent {
+        address: String,
+        reason: String,
+    },
+    Answers {
+        address: String,
+    },
 }
 
 impl fmt::Display for Notice {
@@ -42,6 +50,10 @@ impl fmt::Display for Notice {
                 dir.display(),
                 kept.display()
             ),
+            Notice::Silent { address, reason } => {
+                write!(f, "the store at {address} does not answer, and is waited for: {reason}")
+            }
+            Notice::Answers { address } => write!(f, "the store at {address} answers again"),
             Notice::DamageSetAside { dir, damage, kept } => {
                 write!(
                     f,

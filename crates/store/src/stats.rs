@@ -13,6 +13,41 @@ pub(crate) struct Stats {
     pub(crate) durable: AtomicU64,
 }
 
+/// Calls over the network, by kind.
+#[derive(Debug, Default)]
+#[cfg(feature = "tikv")]
+pub(crate) struct Operations {
+    pub(crate) begins: AtomicU64,
+    pub(crate) gets: AtomicU64,
+    pub(crate) multi_gets: AtomicU64,
+    pub(crate) scans: AtomicU64,
+    pub(crate) commits: AtomicU64,
+}
+
+/// Calls over the network since the store was opened; none of a store on this machine. A commit is
+/// several round trips of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoundTrips {
+    pub begins: u64,
+    pub gets: u64,
+    pub multi_gets: u64,
+    pub scans: u64,
+    pub commits: u64,
+}
+
+#[cfg(feature = "tikv")]
+impl Operations {
+    pub(crate) fn counted(&self) -> RoundTrips {
+        RoundTrips {
+            begins: self.begins.load(Relaxed),
+            gets: self.gets.load(Relaxed),
+            multi_gets: self.multi_gets.load(Relaxed),
+            scans: self.scans.load(Relaxed),
+            commits: self.commits.load(Relaxed),
+        }
+    }
+}
+
 /// How far the commits of a store have come, counted from its opening.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {

@@ -1,12 +1,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(feature = "tikv")]
+use crate::cluster::Address;
 use crate::embedded::{self, CheckReport, Embedded, Missing, Options};
 use crate::engine::Engine;
 use crate::error::{Error, OpenError, Result};
 use crate::mem::{Faults, Mem, StoreCopy};
 use crate::retry::{Retry, WhenUndetermined};
-use crate::stats::{Figures, Progress, Stats};
+use crate::stats::{Figures, Progress, RoundTrips, Stats};
+#[cfg(feature = "tikv")]
+use crate::tikv::Tikv;
 use crate::turn::Turns;
 use crate::txn::Tx;
 use crate::upgrade::{self, FORMAT};
@@ -24,6 +28,8 @@ impl std::fmt::Debug for Store {
         let engine = match self.engine {
             Engine::Mem(_) => "mem",
             Engine::Embedded(_) => "embedded",
+            #[cfg(feature = "tikv")]
+            Engine::Tikv(_) => "tikv",
         };
         f.debug_struct("Store").field("engine", &engine).finish()
     }
@@ -62,6 +68,21 @@ impl Store {
             embedded::write_format(dir)?;
         }
         upgrade::wait(upgrade::go_on(&store, options.upgrades, options.notice)).map_err(stopped)?;
+        Ok(store)
+    }
+
+    /// Opens the store of many machines that is at an address, and makes it if there is none.
+    #[cfg(feature = "tikv")]
+    pub async fn open_cluster(address: &Address, options: &Options) -> Result<Store, OpenError> {
+        let stats = Arc::new(Stats::default());
+        let (tikv, format) = Tikv::open(address, Arc::clone(&stats), options.notice).await?;
+        let store = Store::with(Engine::Tikv(tikv.clone()), stats);
+        let stopped = |source| OpenError::UpgradeThere { address: address.to_string(), to: FORMAT, source };
+        if format < FORMAT {
+            upgrade::begin(&store, format).await.map_err(stopped)?;
+            tikv.write_format().await.map_err(stopped)?;
+        }
+        upgrade::go_on(&store, options.upgrades, options.notice).await.map_err(stopped)?;
         Ok(store)
     }
 
@@ -120,6 +141,9 @@ impl Store {
                 Ok(())
             }
             Engine::Embedded(embedded) => embedded.sync().await,
+            // A commit is on the disks of a majority before it is acknowledged.
+            #[cfg(feature = "tikv")]
+            Engine::Tikv(_) => Ok(()),
         }
     }
 
@@ -134,7 +158,16 @@ impl Store {
     pub fn progress(&self) -> Progress {
         match &self.engine {
             Engine::Mem(mem) => mem.progress(),
-            Engine::Embedded(_) => self.stats.progress(),
+            _ => self.stats.progress(),
+        }
+    }
+
+    /// What went over the network.
+    pub fn round_trips(&self) -> RoundTrips {
+        match &self.engine {
+            #[cfg(feature = "tikv")]
+            Engine::Tikv(tikv) => tikv.operations().counted(),
+            _ => RoundTrips::default(),
         }
     }
 
@@ -176,9 +209,7 @@ impl Store {
     fn mem(&self) -> Result<&Mem> {
         match &self.engine {
             Engine::Mem(mem) => Ok(mem),
-            Engine::Embedded(_) => {
-                Err(Error::lasting("faults can be injected into the in-memory engine only"))
-            }
+            _ => Err(Error::lasting("faults can be injected into the in-memory engine only")),
         }
     }
 }

@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 
 use crate::engine::{Engine, Snapshot};
 use crate::error::{Error, Result};
-use crate::limits::{KEY_BYTES_MAX, SCAN_BYTES_MAX, SCAN_ITEMS_MAX, TXN_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::limits::{KEY_BYTES_MAX, SCAN_BYTES_MAX, SCAN_ITEMS_MAX, VALUE_BYTES_MAX};
 use crate::recent::key_hash;
 use crate::table::KeyRange;
 
@@ -140,7 +140,7 @@ impl Tx {
 
     /// How many bytes of keys and values can still be written.
     pub fn room(&self) -> usize {
-        TXN_BYTES_MAX.saturating_sub(self.inner.buffer.lock().bytes)
+        self.inner.engine.txn_bytes_max().saturating_sub(self.inner.buffer.lock().bytes)
     }
 
     /// Reads, and makes the commit conflict if anybody else writes or locks the key meanwhile.
@@ -240,7 +240,7 @@ impl Tx {
             None if before > 0 => buffer.bytes,
             _ => buffer.bytes - before + key.len() + size,
         };
-        check_size("a transaction", total, TXN_BYTES_MAX)?;
+        check_size("a transaction", total, self.inner.engine.txn_bytes_max())?;
         buffer.bytes = total;
         match write {
             Some(write) => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Barrier;
 
-use super::{Subject, run};
+use super::Subject;
 use crate::error::Error;
 use crate::limits::CONFLICT_ATTEMPTS_MAX;
 use crate::store::Store;
@@ -25,7 +25,7 @@ pub fn counters_lose_nothing_under_contention<S: Subject>() {
     const TASKS: u32 = 16;
     const ROUNDS: u32 = 25;
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         let tasks: Vec<_> = (0..TASKS)
             .map(|task| {
                 let store = subject.store().clone();
@@ -53,7 +53,7 @@ pub fn nobody_starves<S: Subject>() {
     const TASKS: usize = 12;
     const TOTAL: u64 = 600;
     let subject = S::fresh();
-    let shares = run(async {
+    let shares = S::run(async {
         let start = Arc::new(Barrier::new(TASKS));
         let tasks: Vec<_> = (0..TASKS)
             .map(|_| {
@@ -82,7 +82,7 @@ pub fn nobody_starves<S: Subject>() {
 
 pub fn attempts_are_bounded<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         let store = subject.store();
         let mut runs = 0;
         let hopeless = store.transact(|tx| {

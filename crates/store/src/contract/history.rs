@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::{Subject, run};
+use super::Subject;
 use crate::error::Error;
 use crate::table::KeyRange;
 use crate::txn::{Order, Tx};
@@ -124,10 +124,10 @@ fn check<S: Subject>(ops: &[Op]) -> Result<(), TestCaseError> {
             subject = subject.restart();
             continue;
         }
-        run(step(&subject, &mut model, &mut slots, op))?;
+        S::run(step(&subject, &mut model, &mut slots, op))?;
     }
     slots[0] = None;
-    run(async {
+    S::run(async {
         step(&subject, &mut model, &mut slots, &Op::Begin(0)).await?;
         let all = Op::Scan { slot: 0, from: 0, to: 255, limit: 100, backward: false };
         step(&subject, &mut model, &mut slots, &all).await

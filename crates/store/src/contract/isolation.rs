@@ -1,6 +1,6 @@
 //! Snapshot isolation: what a transaction sees, and which of two that meet must go.
 
-use super::{Subject, put_all, range, run, value};
+use super::{Subject, put_all, range, value};
 use crate::error::Error;
 use crate::store::Store;
 use crate::txn::{Order, Tx};
@@ -20,7 +20,7 @@ async fn two(store: &Store) -> (Tx, Tx) {
 
 pub fn reads_see_own_writes<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         put_all(subject.store(), &[("a", "1"), ("b", "1"), ("d", "1")]).await;
         let tx = subject.store().begin().await.unwrap();
         tx.put(*b"b", *b"2").unwrap();
@@ -37,7 +37,7 @@ pub fn reads_see_own_writes<S: Subject>() {
 
 pub fn dirty_writes_are_not_read<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         let (writer, reader) = two(subject.store()).await;
         writer.put(*b"a", *b"dirty").unwrap();
         assert_eq!(value(&reader, "a").await, None);
@@ -47,7 +47,7 @@ pub fn dirty_writes_are_not_read<S: Subject>() {
 
 pub fn reads_repeat<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         put_all(subject.store(), &[("a", "1"), ("b", "1")]).await;
         let reader = subject.store().begin().await.unwrap();
         assert_eq!(value(&reader, "a").await.as_deref(), Some("1"));
@@ -59,7 +59,7 @@ pub fn reads_repeat<S: Subject>() {
 
 pub fn scans_ignore_later_inserts<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         put_all(subject.store(), &[("b", "1"), ("d", "1")]).await;
         let reader = subject.store().begin().await.unwrap();
         put_all(subject.store(), &[("a", "2"), ("c", "2"), ("e", "2")]).await;
@@ -72,7 +72,7 @@ pub fn scans_ignore_later_inserts<S: Subject>() {
 
 pub fn lost_updates_are_refused<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         put_all(subject.store(), &[("a", "1")]).await;
         let (one, two) = two(subject.store()).await;
         for tx in [&one, &two] {
@@ -87,7 +87,7 @@ pub fn lost_updates_are_refused<S: Subject>() {
 
 pub fn blind_writes_conflict_too<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         let (one, two) = two(subject.store()).await;
         one.put(*b"a", *b"1").unwrap();
         two.put(*b"a", *b"2").unwrap();
@@ -100,7 +100,7 @@ pub fn blind_writes_conflict_too<S: Subject>() {
 
 pub fn deletes_conflict<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         put_all(subject.store(), &[("a", "1")]).await;
         let (one, two) = two(subject.store()).await;
         one.delete(*b"a").unwrap();
@@ -113,7 +113,7 @@ pub fn deletes_conflict<S: Subject>() {
 /// Two transactions each read both keys and write the other one: both are committed, as on TiKV.
 pub fn write_skew_happens<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         put_all(subject.store(), &[("a", "on call"), ("b", "on call")]).await;
         let (one, two) = two(subject.store()).await;
         for (tx, leaves) in [(&one, "a"), (&two, "b")] {
@@ -128,7 +128,7 @@ pub fn write_skew_happens<S: Subject>() {
 
 pub fn a_lock_stops_write_skew<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         put_all(subject.store(), &[("a", "on call"), ("b", "on call")]).await;
         let (one, two) = two(subject.store()).await;
         for (tx, leaves, stays) in [(&one, "a", "b"), (&two, "b", "a")] {
@@ -142,7 +142,7 @@ pub fn a_lock_stops_write_skew<S: Subject>() {
 
 pub fn locks_conflict_with_locks<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         let (one, two) = two(subject.store()).await;
         for (tx, own) in [(&one, "x"), (&two, "y")] {
             assert!(tx.lock(b"nowhere").await.unwrap().is_none());
@@ -161,7 +161,7 @@ pub fn locks_conflict_with_locks<S: Subject>() {
 /// A commit that only locks ends with the commit: those who begin after it can lock again.
 pub fn locks_do_not_outlive_their_commit<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         for _ in 0..3 {
             let tx = subject.store().begin().await.unwrap();
             tx.lock(b"a").await.unwrap();
@@ -173,7 +173,7 @@ pub fn locks_do_not_outlive_their_commit<S: Subject>() {
 
 pub fn a_lock_keeps_an_own_write<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         let tx = subject.store().begin().await.unwrap();
         tx.put(*b"a", *b"1").unwrap();
         assert_eq!(tx.lock(b"a").await.unwrap().as_deref(), Some(&b"1"[..]));
@@ -184,7 +184,7 @@ pub fn a_lock_keeps_an_own_write<S: Subject>() {
 
 pub fn readers_never_conflict<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         put_all(subject.store(), &[("a", "1")]).await;
         let reader = subject.store().begin().await.unwrap();
         assert!(value(&reader, "a").await.is_some());
@@ -195,7 +195,7 @@ pub fn readers_never_conflict<S: Subject>() {
 
 pub fn abandoned_transactions_leave_nothing<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         let abandoned = subject.store().begin().await.unwrap();
         abandoned.put(*b"a", *b"1").unwrap();
         let other = subject.store().begin().await.unwrap();
@@ -213,7 +213,7 @@ pub fn abandoned_transactions_leave_nothing<S: Subject>() {
 
 pub fn ended_transactions_are_spent<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         let tx = subject.store().begin().await.unwrap();
         tx.put(*b"a", *b"1").unwrap();
         subject.store().commit(&tx).await.unwrap();
@@ -224,7 +224,7 @@ pub fn ended_transactions_are_spent<S: Subject>() {
 
 pub fn commits_are_seen_by_the_next<S: Subject>() {
     let subject = S::fresh();
-    run(async {
+    S::run(async {
         for round in 0..200u32 {
             put_all(subject.store(), &[("a", &round.to_string())]).await;
             let seen = value(&subject.store().begin().await.unwrap(), "a").await;

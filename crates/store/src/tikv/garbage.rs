@@ -1,0 +1,78 @@
+//! Old versions of rows are removed, by one process of all.
+//!
+//! TiKV keeps every version of a row until it is told up to which moment nobody reads any more. TiDB
+//! does that where there is one; here a process that holds the **lease** does: a key of the engine's
+//! own names it and when the lease ends, by the clock of the cluster. Who finds it ended takes it.
+//! Should two ever do it at once, no harm is done: the moment only ever moves forward.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tikv_client::{Timestamp, TimestampExt, Transaction};
+
+use super::{Cluster, Tikv, failed};
+use crate::error::Result;
+
+/// How often old versions are removed.
+const EVERY: Duration = Duration::from_secs(600);
+/// How long a version is kept after it was replaced: no snapshot is held for longer.
+const KEPT: Duration = Duration::from_secs(1200);
+/// For as long nobody else does it.
+const LEASE: Duration = Duration::from_secs(1500);
+
+const LEASE_KEY: &[u8] = b"GC";
+
+/// For as long as the store is open.
+pub(super) fn collect(cluster: &Arc<Cluster>) {
+    let cluster = Arc::downgrade(cluster);
+    let me = fastrand::u64(1..);
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(EVERY).await;
+            let Some(tikv) = opened(&cluster) else { return };
+            // What could not be removed this time will be the next.
+            let _ = turn(&tikv, me).await;
+        }
+    });
+}
+
+fn opened(cluster: &Weak<Cluster>) -> Option<Tikv> {
+    cluster.upgrade().map(|cluster| Tikv { cluster })
+}
+
+/// Removes what is old, if it is for this process to do. Says whether it was.
+pub(super) async fn turn(tikv: &Tikv, me: u64) -> Result<bool> {
+    let mut transaction = tikv.begin().await?;
+    let now = transaction.start_timestamp();
+    if !take_lease(tikv, &mut transaction, me, now.physical).await? {
+        return Ok(false);
+    }
+    let kept = i64::try_from(KEPT.as_millis()).unwrap_or(i64::MAX);
+    let safe = Timestamp { physical: now.physical.saturating_sub(kept), ..Timestamp::from_version(0) };
+    tikv.cluster.client.gc(safe).await.map_err(|error| failed(&error))
+}
+
+async fn take_lease(tikv: &Tikv, transaction: &mut Transaction, me: u64, now: i64) -> Result<bool> {
+    let key = tikv.own_key(LEASE_KEY);
+    let held = transaction.get(key.clone()).await.map_err(|error| failed(&error))?;
+    let held = held.and_then(|bytes| <[u8; 16]>::try_from(bytes.as_slice()).ok()).map(u128::from_be_bytes);
+    if let Some(lease) = held
+        && owner(lease) != me
+        && until(lease) > now
+    {
+        return Ok(false);
+    }
+    let ends = now.saturating_add(i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX));
+    let lease = (u128::from(me) << 64) | u128::from(ends.unsigned_abs());
+    transaction.put(key, lease.to_be_bytes().to_vec()).await.map_err(|error| failed(&error))?;
+    tikv.cluster.commit(transaction).await?;
+    Ok(true)
+}
+
+fn owner(lease: u128) -> u64 {
+    u64::try_from(lease >> 64).unwrap_or(0)
+}
+
+fn until(lease: u128) -> i64 {
+    i64::try_from(lease & u128::from(u64::MAX)).unwrap_or(i64::MAX)
+}

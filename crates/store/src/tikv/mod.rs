@@ -1,0 +1,402 @@
+//! The engine for many machines: a TiKV cluster, over its transactional client.
+//!
+//! A transaction here is one there: optimistic, begun with a timestamp of the placement driver's,
+//! which is its snapshot. Reads are made at that timestamp, beside the transaction, whose own cache
+//! would keep every row of a long scan. The commit hands all writes over at once: prewrite, then
+//! commit of the first key, after which it is decided.
+//!
+//! What that client does in its own way, and is made good here:
+//!
+//! - Only an error of a key says for certain that nothing was committed. After any other the commit
+//!   is **undetermined**, whatever the client calls it. What was prewritten is rolled back, so that
+//!   others do not wait for its locks; a commit that had happened after all is not undone by that.
+//! - A scan asks every region of its range for as many rows as it wants in all, so pages are small.
+//! - Every packet of a prewrite names all keys of the transaction, so a transaction is smaller here
+//!   ([`TXN_BYTES_MAX`]).
+//! - Calls have a time limit of their own; a cluster that does not answer is waited for where a
+//!   transaction begins, and a person is told once.
+//! - Old versions are removed by nobody unless somebody asks for it: see [`garbage`].
+//!
+//! Every key begins with the prefix of the installation. Beside its rows there are few keys of the
+//! engine's own: the format, as a data directory has it in a file, and who removes old versions.
+
+mod garbage;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use tikv_client::{
+    Backoff, BoundRange, CheckLevel, Config, Error as ClientError, Key, KvPair, RetryOptions, Timestamp,
+    Transaction, TransactionClient, TransactionOptions,
+};
+use tokio::sync::Mutex;
+
+use crate::cluster::Address;
+use crate::engine::Found;
+use crate::error::{Error, OpenError, Result};
+use crate::notice::Notice;
+use crate::recent::key_hash;
+use crate::stats::{Operations, Stats};
+use crate::table::KeyRange;
+use crate::txn::{Bytes, Order, Write, WriteSet};
+use crate::upgrade::FORMAT;
+
+/// Keys and values of a transaction, together.
+pub(crate) const TXN_BYTES_MAX: usize = 8 << 20;
+/// Rows of one scan: so many are asked of every region that its range touches.
+const PAGE_ROWS_MAX: usize = 256;
+/// A page of the largest values is no larger.
+const MESSAGE_BYTES_MAX: usize = 64 << 20;
+/// A single request, as the client sees it.
+const REQUEST_MAX: Duration = Duration::from_secs(5);
+/// A whole call, with all that the client retries by itself.
+const CALL_MAX: Duration = Duration::from_secs(20);
+/// Who opens a store waits no longer for the cluster to answer: the address may be wrong.
+const OPEN_MAX: Duration = Duration::from_secs(15);
+/// How long a cluster that does not answer is left in peace.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// Before the rows, and before the engine's own keys.
+const ROWS: u8 = 1;
+const OWN: u8 = 0;
+const FORMAT_KEY: &[u8] = b"FORMAT";
+const FORMAT_WORD: &str = "skurd-store ";
+
+#[derive(Clone)]
+pub(crate) struct Tikv {
+    cluster: Arc<Cluster>,
+}
+
+struct Cluster {
+    client: TransactionClient,
+    address: Address,
+    stats: Arc<Stats>,
+    operations: Operations,
+    notice: fn(&Notice),
+    /// Whether it did not answer when it was last asked.
+    silent: AtomicBool,
+}
+
+/// A transaction under way, read at its beginning.
+pub(crate) struct TikvSnapshot {
+    tikv: Tikv,
+    at: Timestamp,
+    transaction: Mutex<Transaction>,
+}
+
+fn options() -> TransactionOptions {
+    let (region, lock) = (Backoff::no_jitter_backoff(2, 500, 20), Backoff::no_jitter_backoff(2, 200, 20));
+    TransactionOptions::new_optimistic()
+        .drop_check(CheckLevel::None)
+        .retry_options(RetryOptions { region_backoff: region, lock_backoff: lock })
+}
+
+impl Tikv {
+    /// Connects, and sees that what is under the prefix is a store of ours, or nothing yet. Gives
+    /// its format.
+    pub(crate) async fn open(
+        address: &Address,
+        stats: Arc<Stats>,
+        notice: fn(&Notice),
+    ) -> Result<(Tikv, u8), OpenError> {
+        let mut config = Config::default()
+            .with_timeout(REQUEST_MAX)
+            .with_grpc_max_decoding_message_size(MESSAGE_BYTES_MAX)
+            .with_grpc_max_encoding_message_size(MESSAGE_BYTES_MAX);
+        if let Some(tls) = &address.tls {
+            for path in [&tls.ca, &tls.cert, &tls.key] {
+                std::fs::metadata(path).map_err(|source| OpenError::Io {
+                    action: "read",
+                    path: path.clone(),
+                    source,
+                })?;
+            }
+            config = config.with_security(&tls.ca, &tls.cert, &tls.key);
+        }
+        let unreachable = |reason: String| OpenError::Unreachable { address: address.to_string(), reason };
+        let connect = TransactionClient::new_with_config(address.placement_drivers.clone(), config);
+        let client = match tokio::time::timeout(OPEN_MAX, connect).await {
+            Ok(connected) => connected.map_err(|error| unreachable(error.to_string()))?,
+            Err(_) => return Err(unreachable(format!("no answer in {} s", OPEN_MAX.as_secs()))),
+        };
+        let cluster = Cluster {
+            client,
+            address: address.clone(),
+            stats,
+            operations: Operations::default(),
+            notice,
+            silent: AtomicBool::new(false),
+        };
+        let tikv = Tikv { cluster: Arc::new(cluster) };
+        let format = tokio::time::timeout(OPEN_MAX, tikv.format())
+            .await
+            .map_err(|_| unreachable("its servers do not answer".to_owned()))??;
+        if address.collects_garbage {
+            garbage::collect(&tikv.cluster);
+        }
+        Ok((tikv, format))
+    }
+
+    /// The format under the prefix; written, where there is nothing.
+    async fn format(&self) -> Result<u8, OpenError> {
+        let address = self.cluster.address.to_string();
+        let unreachable =
+            |error: Error| OpenError::Unreachable { address: address.clone(), reason: error.to_string() };
+        let key = self.own_key(FORMAT_KEY);
+        let mut transaction = self.begin().await.map_err(unreachable)?;
+        let found = transaction.get(key.clone()).await.map_err(|error| unreachable(failed(&error)))?;
+        if let Some(text) = found {
+            let text = String::from_utf8_lossy(&text).into_owned();
+            let number = text.trim_end().strip_prefix(FORMAT_WORD).and_then(|rest| rest.parse::<u32>().ok());
+            let Some(found) = number else {
+                return Err(OpenError::ForeignPrefix { address });
+            };
+            return match u8::try_from(found) {
+                Ok(known) if (1..=FORMAT).contains(&known) => Ok(known),
+                _ => Err(OpenError::UnknownFormatThere { address, found, newest: FORMAT }),
+            };
+        }
+        let all = self.bounds(&KeyRange { from: Vec::new(), to: vec![0xFF] });
+        let others =
+            transaction.scan_keys(all, 1).await.map_err(|error| unreachable(failed(&error)))?.count();
+        if others > 0 {
+            return Err(OpenError::ForeignPrefix { address });
+        }
+        let text = format!("{FORMAT_WORD}{FORMAT}\n");
+        let put = async {
+            transaction.put(key, text.into_bytes()).await?;
+            transaction.commit().await
+        };
+        match put.await {
+            Ok(_) => Ok(FORMAT),
+            // Somebody else made it at the same moment, and by the same rules or not: they say.
+            Err(error) => {
+                let _ = transaction.rollback().await;
+                Err(unreachable(failed(&error)))
+            }
+        }
+    }
+
+    /// Says that the store has the present format from now on.
+    pub(crate) async fn write_format(&self) -> Result<()> {
+        let mut transaction = self.begin().await?;
+        let text = format!("{FORMAT_WORD}{FORMAT}\n");
+        transaction.put(self.own_key(FORMAT_KEY), text.into_bytes()).await.map_err(|error| failed(&error))?;
+        self.cluster.commit(&mut transaction).await
+    }
+
+    pub(crate) fn operations(&self) -> &Operations {
+        &self.cluster.operations
+    }
+
+    /// Waits for as long as the cluster does not answer.
+    pub(crate) async fn snapshot(&self) -> Result<TikvSnapshot> {
+        loop {
+            match self.begin().await {
+                Ok(transaction) => {
+                    self.cluster.answers();
+                    let at = transaction.start_timestamp();
+                    return Ok(TikvSnapshot { tikv: self.clone(), at, transaction: Mutex::new(transaction) });
+                }
+                Err(error) => {
+                    self.cluster.is_silent(&error);
+                    tokio::time::sleep(WAIT).await;
+                }
+            }
+        }
+    }
+
+    async fn begin(&self) -> Result<Transaction> {
+        self.cluster.operations.begins.fetch_add(1, Relaxed);
+        in_time(self.cluster.client.begin_with_options(options())).await
+    }
+
+    pub(crate) async fn commit(&self, snapshot: &TikvSnapshot, set: WriteSet) -> Result<()> {
+        let mut transaction = snapshot.transaction.lock().await;
+        for (key, write) in set.writes {
+            let key = self.key(&key);
+            let buffered = match write {
+                Write::Put(value) => transaction.put(key, value.to_vec()).await,
+                Write::Delete => transaction.delete(key).await,
+                Write::Lock => transaction.lock_keys([key]).await,
+            };
+            // Nothing was sent yet.
+            buffered.map_err(|error| failed(&error))?;
+        }
+        self.cluster.commit(&mut transaction).await?;
+        let committed = self.cluster.stats.committed.fetch_add(1, Relaxed) + 1;
+        self.cluster.stats.durable.fetch_max(committed, Relaxed);
+        Ok(())
+    }
+
+    fn key(&self, key: &[u8]) -> Key {
+        self.prefixed(ROWS, key)
+    }
+
+    fn own_key(&self, key: &[u8]) -> Key {
+        self.prefixed(OWN, key)
+    }
+
+    fn prefixed(&self, kind: u8, key: &[u8]) -> Key {
+        let prefix = self.cluster.address.prefix.as_bytes();
+        let mut whole = Vec::with_capacity(prefix.len() + 1 + key.len());
+        whole.extend_from_slice(prefix);
+        whole.push(0);
+        whole.push(kind);
+        whole.extend_from_slice(key);
+        whole.into()
+    }
+
+    fn bounds(&self, range: &KeyRange) -> BoundRange {
+        (self.key(&range.from)..self.key(&range.to)).into()
+    }
+
+    /// The key of a row, as its table knows it.
+    fn stripped(&self, key: &Key) -> Result<Bytes> {
+        let whole: &[u8] = key.into();
+        match whole.get(self.cluster.address.prefix.len() + 2..) {
+            Some(key) => Ok(key.into()),
+            None => Err(Error::Corrupt("the cluster gave a key that is not under the prefix".to_owned())),
+        }
+    }
+}
+
+impl Cluster {
+    /// Told once, until it answers again.
+    fn is_silent(&self, error: &Error) {
+        if !self.silent.swap(true, Relaxed) {
+            let (address, reason) = (self.address.to_string(), error.to_string());
+            (self.notice)(&Notice::Silent { address, reason });
+        }
+    }
+
+    fn answers(&self) {
+        if self.silent.swap(false, Relaxed) {
+            (self.notice)(&Notice::Answers { address: self.address.to_string() });
+        }
+    }
+
+    async fn commit(&self, transaction: &mut Transaction) -> Result<()> {
+        self.operations.commits.fetch_add(1, Relaxed);
+        let error = match tokio::time::timeout(CALL_MAX, transaction.commit()).await {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(error)) => self.refused(&error),
+            Err(_) => Error::Undetermined(no_answer()),
+        };
+        // Others wait for its locks otherwise. If this fails too, they find out by themselves.
+        let _ = tokio::time::timeout(CALL_MAX, transaction.rollback()).await;
+        Err(error)
+    }
+
+    /// What an error of a commit means.
+    fn refused(&self, error: &ClientError) -> Error {
+        match error {
+            ClientError::KeyError(key_error) => match &key_error.conflict {
+                Some(conflict) => {
+                    let own = conflict.key.get(self.address.prefix.len() + 2..).unwrap_or_default();
+                    Error::Conflict { key_hash: key_hash(own) }
+                }
+                // Locked by another, or told to run again.
+                None => Error::Conflict { key_hash: 0 },
+            },
+            ClientError::MultipleKeyErrors(errors) | ClientError::ExtractedErrors(errors) => {
+                let meanings: Vec<Error> = errors.iter().map(|error| self.refused(error)).collect();
+                let unsure = meanings.iter().find(|error| !matches!(error, Error::Conflict { .. }));
+                let lost = meanings
+                    .iter()
+                    .find(|error| matches!(error, Error::Conflict { key_hash } if *key_hash != 0));
+                unsure
+                    .or(lost)
+                    .or(meanings.first())
+                    .cloned()
+                    .unwrap_or_else(|| Error::Undetermined(error.to_string()))
+            }
+            other => Error::Undetermined(other.to_string()),
+        }
+    }
+}
+
+impl TikvSnapshot {
+    fn reader(&self) -> tikv_client::Snapshot {
+        self.tikv.cluster.client.snapshot(self.at, options().read_only())
+    }
+
+    pub(crate) async fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
+        self.tikv.cluster.operations.gets.fetch_add(1, Relaxed);
+        let mut reader = self.reader();
+        let value = in_time(reader.get(self.tikv.key(key))).await?;
+        Ok(value.map(Bytes::from))
+    }
+
+    pub(crate) async fn multi_get(&self, keys: &[&[u8]]) -> Result<Vec<Option<Bytes>>> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.tikv.cluster.operations.multi_gets.fetch_add(1, Relaxed);
+        let mut reader = self.reader();
+        let wanted: Vec<Key> = keys.iter().map(|key| self.tikv.key(key)).collect();
+        let found = in_time(reader.batch_get(wanted.clone())).await?;
+        let found: std::collections::HashMap<Key, Bytes> =
+            found.map(|KvPair(key, value)| (key, Bytes::from(value))).collect();
+        Ok(wanted.iter().map(|key| found.get(key).cloned()).collect())
+    }
+
+    pub(crate) async fn scan(&self, range: &KeyRange, limit: usize, order: Order) -> Result<Found> {
+        let mut limit = limit.min(PAGE_ROWS_MAX);
+        let pairs = loop {
+            match self.page(range, limit, order).await {
+                Err(error) if is_too_large(&error) && limit > 1 => limit = limit.div_ceil(16),
+                Err(error) => return Err(failed(&error)),
+                Ok(pairs) => break pairs,
+            }
+        };
+        let complete = pairs.len() < limit;
+        let items =
+            pairs.into_iter().map(|KvPair(key, value)| Ok((self.tikv.stripped(&key)?, Bytes::from(value))));
+        Ok(Found { items: items.collect::<Result<_>>()?, complete })
+    }
+
+    async fn page(
+        &self,
+        range: &KeyRange,
+        limit: usize,
+        order: Order,
+    ) -> std::result::Result<Vec<KvPair>, ClientError> {
+        self.tikv.cluster.operations.scans.fetch_add(1, Relaxed);
+        let (rows, bounds) = (u32::try_from(limit).unwrap_or(u32::MAX), self.tikv.bounds(range));
+        let mut reader = self.reader();
+        let page = async {
+            Ok(match order {
+                Order::Forward => reader.scan(bounds, rows).await?.collect(),
+                Order::Backward => reader.scan_reverse(bounds, rows).await?.collect(),
+            })
+        };
+        match tokio::time::timeout(CALL_MAX, page).await {
+            Ok(answer) => answer,
+            Err(_) => Err(ClientError::StringError(no_answer())),
+        }
+    }
+}
+
+/// A call that changes nothing: it may be made again, so whatever goes wrong passes.
+async fn in_time<T>(call: impl Future<Output = std::result::Result<T, ClientError>>) -> Result<T> {
+    match tokio::time::timeout(CALL_MAX, call).await {
+        Ok(answer) => answer.map_err(|error| failed(&error)),
+        Err(_) => Err(Error::transient(no_answer())),
+    }
+}
+
+/// Of a message that is over [`MESSAGE_BYTES_MAX`].
+fn is_too_large(error: &ClientError) -> bool {
+    const OUT_OF_RANGE: i32 = 11;
+    matches!(error, ClientError::GrpcAPI(status) if i32::from(status.code()) == OUT_OF_RANGE)
+}
+
+fn failed(error: &ClientError) -> Error {
+    Error::transient(error.to_string())
+}
+
+fn no_answer() -> String {
+    format!("no answer in {} s", CALL_MAX.as_secs())
+}

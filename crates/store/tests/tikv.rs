@@ -1,0 +1,103 @@
+//! The engine on a cluster: the contract, and what becomes of bad addresses.
+//!
+//! `SKURD_TEST_PD` is the address of a placement driver (`tests/cluster/cluster start` prints that of
+//! a small cluster on this machine). Without it there is nothing to test against, and the tests say
+//! so.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+use std::sync::OnceLock;
+
+use store::contract::Subject;
+use store::{OpenError, Options, Store};
+use tokio::runtime::Runtime;
+
+const NO_CLUSTER: &str = "SKURD_TEST_PD names no cluster";
+
+struct OnCluster {
+    store: Store,
+    address: String,
+}
+
+fn placement_driver() -> Option<String> {
+    std::env::var("SKURD_TEST_PD").ok().filter(|pd| !pd.is_empty())
+}
+
+/// The connections live in it, so it outlives every check.
+fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| Runtime::new().unwrap())
+}
+
+fn open(address: &str) -> Result<Store, OpenError> {
+    let address = address.parse().unwrap();
+    runtime().block_on(Store::open_cluster(&address, &Options::default()))
+}
+
+fn fresh_address(pd: &str) -> String {
+    format!("tikv://{pd}/test-{:016x}?gc=off", fastrand::u64(..))
+}
+
+impl Subject for OnCluster {
+    fn fresh() -> OnCluster {
+        let address = fresh_address(&placement_driver().unwrap());
+        OnCluster { store: open(&address).unwrap(), address }
+    }
+    fn store(&self) -> &Store {
+        &self.store
+    }
+    fn restart(self) -> OnCluster {
+        let OnCluster { store, address } = self;
+        drop(store);
+        OnCluster { store: open(&address).unwrap(), address }
+    }
+    fn missing() -> Option<&'static str> {
+        placement_driver().is_none().then_some(NO_CLUSTER)
+    }
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        runtime().block_on(future)
+    }
+}
+
+store::contract!(OnCluster);
+
+#[test]
+fn m1_a_cluster_that_is_not_there_is_told_in_one_sentence() {
+    // Nobody listens there.
+    let refused = open("tikv://127.0.0.1:1/skurd").expect_err("opened");
+    let sentence = refused.to_string();
+    assert!(matches!(refused, OpenError::Unreachable { .. }), "{sentence}");
+    assert!(sentence.starts_with("the store at tikv://127.0.0.1:1/skurd cannot be reached: "), "{sentence}");
+    assert!(!sentence.contains('\n'), "{sentence}");
+}
+
+#[test]
+fn m1_certificates_that_are_not_there_are_told_by_name() {
+    let refused =
+        open("tikv://127.0.0.1:1/skurd?ca=/nowhere/ca.pem&cert=c.pem&key=k.pem").expect_err("opened");
+    assert!(refused.to_string().starts_with("cannot read /nowhere/ca.pem: "), "{refused}");
+}
+
+#[test]
+fn m1_prefixes_do_not_meet_and_foreign_ones_are_refused() {
+    let Some(pd) = placement_driver() else { return eprintln!("skipped: {NO_CLUSTER}") };
+    let base = format!("p{:016x}", fastrand::u64(..));
+    let [one, other] = ["", "x"].map(|end| open(&format!("tikv://{pd}/{base}{end}?gc=off")).unwrap());
+    runtime().block_on(async {
+        let tx = one.begin().await.unwrap();
+        tx.put(*b"FORMAT", *b"a row that is called so").unwrap();
+        one.commit(&tx).await.unwrap();
+        assert!(other.begin().await.unwrap().get(b"FORMAT").await.unwrap().is_none());
+        // As nothing of ours would: a row without a format, and a format nobody knows.
+        let client = tikv_client::TransactionClient::new(vec![pd.clone()]).await.unwrap();
+        for (key, value) in [("foreign\0\u{1}row", "x"), ("newer\0\0FORMAT", "skurd-store 9\n")] {
+            let mut transaction = client.begin_optimistic().await.unwrap();
+            transaction.put(format!("{base}{key}"), value.to_owned()).await.unwrap();
+            transaction.commit().await.unwrap();
+        }
+    });
+    let foreign = open(&format!("tikv://{pd}/{base}foreign")).expect_err("opened");
+    assert!(foreign.to_string().contains("was not written by skurd: choose another prefix"), "{foreign}");
+    let newer = open(&format!("tikv://{pd}/{base}newer")).expect_err("opened");
+    assert!(newer.to_string().contains("has format 9, and this program knows formats up to"), "{newer}");
+}
