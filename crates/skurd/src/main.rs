@@ -5,6 +5,7 @@ mod commands;
 mod linear;
 mod output;
 mod pages;
+mod progress;
 mod run;
 
 use std::process::ExitCode;

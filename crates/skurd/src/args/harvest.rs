@@ -141,7 +141,7 @@ pub(crate) struct CapturesArgs {
     pub(crate) collection: Option<String>,
     /// How many at most
     #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<usize>,
+    pub(crate) limit: Option<u64>,
     /// Print one JSON object per capture
     #[arg(long)]
     pub(crate) json: bool,

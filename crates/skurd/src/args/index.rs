@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use policy::time::Time;
 
 use super::value::{self, DataDir};
@@ -108,8 +108,8 @@ pub(crate) struct ListArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct TopArgs {
     /// By what pages are ranked
-    #[arg(long, value_enum, default_value_t = By::Incount, conflicts_with = "domains")]
-    pub(crate) by: By,
+    #[arg(long, default_value = "incount", value_parser = value::one_of(RANKS), conflicts_with = "domains")]
+    pub(crate) by: &'static str,
     /// Domains by the number of their pages, instead of pages
     #[arg(long)]
     pub(crate) domains: bool,
@@ -117,13 +117,10 @@ pub(crate) struct TopArgs {
     pub(crate) list: ListArgs,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
-    /// How many pages link to it
-    Incount,
-    /// That, and one more if the page itself was loaded
-    Score,
-}
+const RANKS: [(&str, &str, &str); 2] = [
+    ("incount", "incount", "How many pages link to it"),
+    ("score", "score", "That, and one more if the page itself was loaded"),
+];
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DomainArgs {

@@ -12,7 +12,7 @@ use policy::scope::Scope;
 use policy::time::Span;
 use policy::url::{UrlRules, normalise};
 
-use crate::args::{CrawlArgs, HarvestArgs};
+use crate::args::harvest::{CrawlArgs, HarvestArgs};
 use crate::commands::config::warn;
 use crate::run::{self, summarise};
 

@@ -1,6 +1,6 @@
 //! Lists of the API on the command line: page by page, as a table or as JSON lines.
 
-use std::io::Write;
+use std::io::{BufWriter, StdoutLock, Write};
 
 use anyhow::{Context, Result};
 use harvest::session::stdout;
@@ -10,68 +10,69 @@ use server::client::Client;
 
 use crate::output::{Column, Table};
 
+/// The parts of a query that were given.
+pub(super) fn given<'a, const N: usize>(parts: [(&'a str, Option<String>); N]) -> Vec<(&'a str, String)> {
+    parts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
 /// What is listed, and how.
-pub(super) struct Listing<'a> {
+pub(super) struct Listing<'a, T> {
     pub(super) path: &'a str,
     pub(super) query: Vec<(&'a str, String)>,
     pub(super) limit: Option<u64>,
     pub(super) json: bool,
-    pub(super) columns: &'static [Column],
+    pub(super) columns: &'a [Column<T>],
 }
 
-impl Listing<'_> {
-    /// Prints it; says whether there was anything.
-    pub(super) fn print<T: DeserializeOwned>(
-        self,
-        ask: &Client,
-        cells: impl Fn(&T) -> Vec<String>,
-    ) -> Result<bool> {
+impl<T: DeserializeOwned> Listing<'_, T> {
+    /// Prints it; true if a person is to be told that there is nothing.
+    pub(super) fn print(self, ask: &Client) -> Result<bool> {
+        self.print_as(ask, |item: T| item)
+    }
+}
+
+impl<T> Listing<'_, T> {
+    /// The same where a row is made of what is listed.
+    pub(super) fn print_as<I: DeserializeOwned>(self, ask: &Client, row: impl Fn(I) -> T) -> Result<bool> {
         let mut left = usize::try_from(self.limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-        if left == 0 {
-            return Ok(false);
-        }
         let mut printer = Printer::new(self.columns, self.json);
         let mut found = false;
-        ask.pages(self.path, self.query, |items| {
-            let items = &items[..items.len().min(left)];
-            left -= items.len();
-            found |= !items.is_empty();
-            printer.page(items, &cells)?;
-            Ok(left > 0)
-        })?;
+        if left > 0 {
+            ask.pages(self.path, self.query, |items| {
+                let items = &items[..items.len().min(left)];
+                left -= items.len();
+                found |= !items.is_empty();
+                printer.page(items, &row)?;
+                Ok(left > 0)
+            })?;
+        }
         printer.out.flush()?;
-        Ok(found)
+        Ok(!found && !self.json)
     }
 }
 
 /// Rows as a person or a program wants them.
-pub(super) struct Printer<W> {
-    pub(super) out: W,
-    table: Table,
+pub(super) struct Printer<'a, T> {
+    pub(super) out: BufWriter<StdoutLock<'static>>,
+    table: Table<'a, T>,
     json: bool,
 }
 
-impl Printer<std::io::BufWriter<std::io::StdoutLock<'static>>> {
-    pub(super) fn new(columns: &'static [Column], json: bool) -> Self {
+impl<'a, T> Printer<'a, T> {
+    pub(super) fn new(columns: impl IntoIterator<Item = &'a Column<T>>, json: bool) -> Self {
         Printer { out: stdout(), table: Table::new(columns), json }
     }
-}
 
-impl<W: Write> Printer<W> {
-    pub(super) fn page<T: DeserializeOwned>(
+    pub(super) fn page<I: DeserializeOwned>(
         &mut self,
         items: &[Box<RawValue>],
-        cells: impl Fn(&T) -> Vec<String>,
+        row: impl Fn(I) -> T,
     ) -> Result<()> {
         if self.json {
             return Ok(items.iter().try_for_each(|item| writeln!(self.out, "{item}"))?);
         }
-        let mut rows = Vec::with_capacity(items.len());
-        for item in items {
-            let item =
-                serde_json::from_str(item.get()).context("the answer of the server is not understood")?;
-            rows.push(cells(&item));
-        }
-        Ok(self.table.page(&mut self.out, &rows)?)
+        let rows: serde_json::Result<Vec<T>> =
+            items.iter().map(|item| serde_json::from_str(item.get()).map(&row)).collect();
+        Ok(self.table.page(&mut self.out, &rows.context("the answer of the server is not understood")?)?)
     }
 }

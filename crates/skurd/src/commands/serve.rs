@@ -1,6 +1,5 @@
 //! `skurd serve`: harvests for ever, and serves the API beside it.
 
-use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -16,9 +15,10 @@ use harvest::{Harvest, Until};
 use serde_json::json;
 use server::{Guard, Server};
 
-use crate::args::ServeArgs;
+use crate::args::serve::ServeArgs;
 use crate::commands::config::warn;
 use crate::commands::crawl::adjust;
+use crate::output::line;
 use crate::run::{self, summarise};
 
 const TOKEN_VARIABLE: &str = "SKURD_TOKEN";
@@ -61,12 +61,10 @@ pub(super) fn listen(address: SocketAddr) -> Result<TcpListener> {
 /// Where the dashboard is.
 pub(super) fn tell(server: &Server, as_json: bool) -> Result<()> {
     let url = format!("http://{}/", server.address);
-    if !as_json {
-        return note(&format!("the dashboard is at {url}"));
+    match as_json {
+        true => line(json!({ "event": "serving", "url": url, "address": server.address.to_string() })),
+        false => note(&format!("the dashboard is at {url}")),
     }
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", json!({ "event": "serving", "url": url, "address": server.address.to_string() }))?;
-    Ok(out.flush()?)
 }
 
 /// What the config says, with what the command line says of it.

@@ -1,7 +1,6 @@
-//! What is told while it runs: JSON lines on standard output, or one moving line on a terminal, or
-//! a line now and then elsewhere.
+//! Tells of a harvest while it goes: each URL as JSON, and how far it is.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 use app::event::harvest_json;
@@ -11,78 +10,46 @@ use frontier::{Harvested, Witness};
 use harvest::clock::SystemClock;
 use harvest::figures::{Counts, Figures, Standing};
 use parking_lot::Mutex;
-use policy::time::{Span, Time};
 use serde_json::{Value, json};
 
-/// How often the line moves, and how often one is written where none can move.
-const TERMINAL_EVERY: Span = Span(250);
-const LOG_EVERY: Span = Span::seconds(10);
+use crate::progress::{Manner, Progress, per_second};
 
 pub(crate) struct Teller {
     figures: Arc<Figures>,
-    style: Style,
+    manner: Manner,
     state: Mutex<State>,
     /// Who else hears of it.
     audience: Option<Arc<dyn Witness>>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Style {
-    Json,
-    Terminal,
-    Log,
+struct State {
+    progress: Progress,
+    /// Harvests and bytes that were told last.
+    told: (u64, u64),
 }
 
-struct State {
-    told_at: Time,
-    told: Counts,
-    line_is_open: bool,
-}
+/// Of harvests and of bytes, a second.
+type Rates = (f64, f64);
 
 impl Teller {
     pub(crate) fn new(figures: Arc<Figures>, json: bool, audience: Option<Arc<dyn Witness>>) -> Teller {
-        let style = match (json, std::io::stderr().is_terminal()) {
-            (true, _) => Style::Json,
-            (false, true) => Style::Terminal,
-            (false, false) => Style::Log,
-        };
-        let told_at = SystemClock.now();
-        let state = State { told_at, told: Counts::default(), line_is_open: false };
-        Teller { figures, style, state: Mutex::new(state), audience }
+        let progress = Progress::new(json);
+        let manner = progress.manner;
+        Teller { figures, manner, state: Mutex::new(State { progress, told: (0, 0) }), audience }
     }
 
     /// Leaves the moving line.
     pub(crate) fn end(&self) {
-        if self.state.lock().line_is_open {
-            let _ = writeln!(std::io::stderr().lock());
-        }
+        self.state.lock().progress.end();
     }
 
     fn progress(&self) {
-        let now = SystemClock.now();
-        let mut state = self.state.lock();
-        let every = if self.style == Style::Terminal { TERMINAL_EVERY } else { LOG_EVERY };
-        let passed = now.since(state.told_at);
-        if passed < every {
-            return;
-        }
+        let State { progress, told } = &mut *self.state.lock();
+        let Some(passed) = progress.due() else { return };
         let counts = self.figures.now();
-        // Whoever does not listen any more is not worth stopping for.
-        let _ = match self.style {
-            Style::Json => {
-                writeln!(std::io::stdout().lock(), "{}", progress_json(&counts, &state.told, passed))
-            }
-            Style::Terminal => {
-                state.line_is_open = true;
-                let text = progress_text(&counts, &state.told, passed);
-                write!(std::io::stderr().lock(), "\r\x1b[2K{text}").and_then(|()| std::io::stderr().flush())
-            }
-            Style::Log => {
-                writeln!(std::io::stderr().lock(), "{}", progress_text(&counts, &state.told, passed))
-            }
-        };
-        state.told_at = now;
-        state.told = counts;
+        let rates = (per_second(counts.harvests, told.0, passed), per_second(counts.bytes, told.1, passed));
+        *told = (counts.harvests, counts.bytes);
+        progress.tell(|| progress_text(&counts, rates), || progress_json(&counts, rates));
     }
 }
 
@@ -97,7 +64,7 @@ impl Witness for Teller {
             Some(problem) => tracing::info!(url = order.url.as_str(), problem),
             None => tracing::debug!(url = order.url.as_str(), bytes = report.bytes, "harvested"),
         }
-        if self.style == Style::Json {
+        if self.manner == Manner::Json {
             let _ = writeln!(std::io::stdout().lock(), "{}", harvest_json(harvested));
         }
     }
@@ -112,13 +79,7 @@ impl Witness for Teller {
     }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "a rate")]
-fn per_second(now: u64, before: u64, passed: Span) -> f64 {
-    now.saturating_sub(before) as f64 * 1000.0 / passed.0.max(1) as f64
-}
-
-fn progress_text(counts: &Counts, before: &Counts, passed: Span) -> String {
-    let bytes = per_second(counts.bytes, before.bytes, passed);
+fn progress_text(counts: &Counts, (harvests, bytes): Rates) -> String {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate that is not negative")]
     let bytes = bytes_text(bytes as u64);
     let walked = match counts.found + counts.missed {
@@ -131,20 +92,20 @@ fn progress_text(counts: &Counts, before: &Counts, passed: Span) -> String {
     format!(
         "{} harvested, {}/s, {bytes}/s, {} hosts, {queued} queued, {} in flight{on_time}{overdue}{walked}",
         counts.harvests,
-        rate_text(per_second(counts.harvests, before.harvests, passed)),
+        rate_text(harvests),
         counts.hosts.len(),
         counts.in_flight,
     )
 }
 
-fn progress_json(counts: &Counts, before: &Counts, passed: Span) -> Value {
+fn progress_json(counts: &Counts, (harvests, bytes): Rates) -> Value {
     json!({
         "event": "progress",
         "time": time_json(Some(SystemClock.now())),
         "harvests": counts.harvests,
-        "harvests_per_second": per_second(counts.harvests, before.harvests, passed),
+        "harvests_per_second": harvests,
         "bytes": counts.bytes,
-        "bytes_per_second": per_second(counts.bytes, before.bytes, passed),
+        "bytes_per_second": bytes,
         "hosts": counts.hosts.len(),
         "queued": counts.standing.queued,
         "in_flight": counts.in_flight,

@@ -15,12 +15,12 @@ use net::warc::{self, CheckReport};
 use serde_json::json;
 use server::client::{Call, Client};
 
-use crate::args::CdxExportArgs;
+use super::listing::given;
+use crate::args::harvest::CdxExportArgs;
 
 /// Sorted as a whole, as replay tools want it.
 pub(crate) fn export(args: &CdxExportArgs) -> Result<()> {
-    let query = args.collection.clone().map(|name| ("collection", name));
-    let question = Call::get("cdx", query.into_iter().collect());
+    let question = Call::get("cdx", given([("collection", args.collection.clone())]));
     let ask = Client::open(&args.data.dir)?;
     match &args.output {
         None => ask.copy(&question, || Ok(stdout())),

@@ -1,7 +1,7 @@
 //! From the steps of a file to batches of pages, on a thread of its own: reading and unpacking go
 //! on while pages are loaded.
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use declare::excerpt;
 use frontier::ports::Clock;
 use harvest::clock::SystemClock;
@@ -90,8 +90,9 @@ impl Batch {
         let (links, skipped) = builder.finish();
         self.tally.pages += 1;
         self.tally.links += links.len() as u64;
-        self.tally.skip(&skipped);
-        self.tally.extraction(page.dropped, page.unusable);
+        self.tally.skipped += skipped;
+        self.tally.skipped.over_limit += page.dropped;
+        self.tally.unusable += page.unusable;
         self.items.push(Item { uri, page: Some(links), at: page.time.unwrap_or(now) });
     }
 
@@ -126,9 +127,4 @@ impl Batch {
             self.problems.push(problem);
         }
     }
-}
-
-/// What became of a reader that sent no last batch.
-pub(super) fn vanished() -> anyhow::Error {
-    anyhow!("reading ended before the file did")
 }

@@ -17,21 +17,27 @@ use server::client::segment;
 
 use super::Asked;
 use super::text::{self, json_line};
-use crate::args::{DomainArgs, IndexBy, ListArgs, TopArgs};
-use crate::output::{Column, Table, left, right};
+use crate::args::index::{DomainArgs, ListArgs, TopArgs};
+use crate::output::{Column, Table, left, right, shown};
 
 /// Rows of a table if nobody says how many.
 const TABLE_ROWS: u64 = 50;
 
-const PAGE_COLUMNS: [Column; 4] = [right("incount"), right("score"), left("loaded"), left("url")];
-const DOMAIN_COLUMNS: [Column; 2] = [right("pages"), left("domain")];
+const PAGES: [Column<IndexPage>; 4] = [
+    right("incount", |page| shown(page.incount)),
+    right("score", |page| shown(page.score)),
+    left("loaded", |page| shown(page.loaded)),
+    left("url", |page| shown(&page.url)),
+];
+
+const DOMAINS: [Column<IndexDomain>; 2] =
+    [right("pages", |found| shown(found.pagecount)), left("domain", |found| shown(&found.domain))];
 
 /// What is listed, and how its rows are shown.
 pub(super) struct List<'a, T> {
     pub(super) path: &'a str,
     pub(super) query: Vec<(&'a str, String)>,
-    pub(super) columns: &'static [Column],
-    pub(super) cells: fn(&T) -> Vec<String>,
+    pub(super) columns: &'a [Column<T>],
     /// What is said where there are none.
     pub(super) nothing: &'static str,
     /// The command that lists it.
@@ -42,21 +48,12 @@ pub(super) fn top(args: &TopArgs) -> Result<()> {
     let asked = Asked::new(&args.list.which)?;
     asked.tell_waiting()?;
     if args.domains {
-        let list = List {
-            path: "index/domains",
-            query: Vec::new(),
-            columns: &DOMAIN_COLUMNS,
-            cells: |row: &IndexDomain| vec![row.pagecount.to_string(), row.domain.clone()],
-            nothing: "no domain is known",
-            again: "top --domains",
-        };
-        return list.print(&asked, &args.list);
+        let (path, query) = ("index/domains", Vec::new());
+        let (nothing, again) = ("no domain is known", "top --domains");
+        return List { path, query, columns: &DOMAINS, nothing, again }.print(&asked, &args.list);
     }
-    let (by, again) = match args.by {
-        IndexBy::Incount => ("incount", "top"),
-        IndexBy::Score => ("score", "top --by score"),
-    };
-    let query = vec![("by", by.to_owned())];
+    let again = if args.by == "score" { "top --by score" } else { "top" };
+    let query = vec![("by", args.by.to_owned())];
     List { query, ..pages("index/pages", again, "no page is linked to") }.print(&asked, &args.list)
 }
 
@@ -77,11 +74,7 @@ pub(super) fn domain(args: &DomainArgs) -> Result<()> {
 }
 
 fn pages<'a>(path: &'a str, again: &'a str, nothing: &'static str) -> List<'a, IndexPage> {
-    let cells = |row: &IndexPage| {
-        let loaded = if row.loaded { "yes" } else { "no" };
-        vec![row.incount.to_string(), row.score.to_string(), loaded.to_owned(), row.url.clone()]
-    };
-    List { path, query: Vec::new(), columns: &PAGE_COLUMNS, cells, nothing, again }
+    List { path, query: Vec::new(), columns: &PAGES, nothing, again }
 }
 
 impl<T: DeserializeOwned> List<'_, T> {
@@ -100,7 +93,7 @@ impl<T: DeserializeOwned> List<'_, T> {
             after = page.next;
             match as_json {
                 true => write_objects(&mut out, page.items, after.as_deref().filter(|_| left == 0))?,
-                false => table.page(&mut out, &self.rows(page.items)?)?,
+                false => table.page(&mut out, &rows(page.items)?)?,
             }
             if after.is_none() {
                 break;
@@ -124,12 +117,11 @@ impl<T: DeserializeOwned> List<'_, T> {
         query.extend(after.map(|after| ("cursor", after.clone())));
         asked.ask.ask(&asked.question(self.path, &query))
     }
+}
 
-    fn rows(&self, items: Vec<Value>) -> Result<Vec<Vec<String>>> {
-        let row = |item| Ok((self.cells)(&serde_json::from_value(item)?));
-        let rows: Result<_> = items.into_iter().map(row).collect();
-        rows.context("the answer of the server is not understood")
-    }
+fn rows<T: DeserializeOwned>(items: Vec<Value>) -> Result<Vec<T>> {
+    let rows: serde_json::Result<_> = items.into_iter().map(serde_json::from_value).collect();
+    rows.context("the answer of the server is not understood")
 }
 
 fn write_objects(out: &mut impl Write, mut rows: Vec<Value>, cut: Option<&str>) -> Result<()> {

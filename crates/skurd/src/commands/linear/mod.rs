@@ -28,7 +28,8 @@ use policy::walk::{Refusal, Resume};
 use tokio::sync::watch;
 
 use super::crawl::{adjust, collection, profile};
-use crate::args::{LinearArgs, LinearCommand, WalkArgs, WarcArg};
+use crate::args::harvest::WarcArg;
+use crate::args::linear::{LinearArgs, LinearCommand, WalkArgs};
 use crate::linear::{LINEAR, Outputs, Teller, Wanted, asked, events, refused};
 use crate::run::data_flag;
 
@@ -49,7 +50,7 @@ fn walk(args: &WalkArgs) -> Result<()> {
         .into());
     }
     let harvest = open(args, &walks)?;
-    harvest.wait(begin(&harvest, &walks, args.resume.into()))?;
+    harvest.wait(begin(&harvest, &walks, args.resume))?;
     let outputs = harvest.wait(async {
         let mut outputs = Outputs::open(&walks, &wire::warc_dir(&args.harvest.data.dir))?;
         outputs.complete(&harvest.frontier).await?;

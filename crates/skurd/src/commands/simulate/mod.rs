@@ -18,7 +18,7 @@ use policy::time::Span;
 use policy::unit::print_duration;
 use sim::web::Web;
 
-use crate::args::SimulateArgs;
+use crate::args::simulate::SimulateArgs;
 
 /// Link decisions kept for the table; JSON lines have them all.
 const LINKS_SHOWN: usize = 1000;
