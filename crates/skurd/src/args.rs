@@ -8,7 +8,6 @@ pub(crate) mod index;
 pub(crate) mod linear;
 pub(crate) mod look;
 pub(crate) mod report;
-pub(crate) mod serve;
 pub(crate) mod simulate;
 pub(crate) mod value;
 
@@ -59,7 +58,7 @@ pub(crate) enum Command {
   skurd serve --data /srv/skurd --contact https://my.site/bot
   skurd serve config.yaml --listen 0.0.0.0:8642 --token-file /etc/skurd/token
   curl http://127.0.0.1:8642/api/v1/status")]
-    Serve(Box<serve::ServeArgs>),
+    Serve(Box<harvest::ServeArgs>),
     /// Walk the ids of URL templates: content that no page links to
     ///
     /// Ids are fetched one after the other, politely, and archived like everything else. Bounds are

@@ -28,18 +28,15 @@ pub(crate) enum LinearCommand {
         after_help = "Examples:\n  skurd linear show\n  skurd linear show 'https://example.org/notice/{id}'
   skurd linear show notices --json | jq .holes"
     )]
-    Show(ShowArgs),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ShowArgs {
-    /// Its name: the template, unless it was given another
-    pub(crate) walk: Option<String>,
-    #[command(flatten)]
-    pub(crate) data: DataDir,
-    /// Print one JSON object per walk
-    #[arg(long)]
-    pub(crate) json: bool,
+    Show {
+        /// Its name: the template, unless it was given another
+        walk: Option<String>,
+        #[command(flatten)]
+        data: DataDir,
+        /// Print one JSON object per walk
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, clap::Args)]

@@ -8,7 +8,7 @@ use app::config::{Applied, AppliedKind};
 use axum::http::Method;
 use declare::{self, ConfigError, Declared, counted};
 use harvest::session::{note, stdout};
-use policy::catalog::Catalog;
+use policy::catalog::{Catalog, Change};
 use serde_json::json;
 use server::client::{Call, Client};
 
@@ -66,7 +66,8 @@ fn print_good(file: &Path, declared: Declared, as_json: bool) -> Result<()> {
         ("walk", "walks", declared.walks.len()),
     ];
     let warnings = declared.warnings();
-    take_in(declared).with_context(|| format!("{} cannot be taken in", file.display()))?;
+    // What is called good has been taken in once, by the very code a harvest does it with.
+    taken_in(&declared.into_changes()).with_context(|| format!("{} cannot be taken in", file.display()))?;
     if as_json {
         let mut object = json!({ "file": file.display().to_string(), "good": true });
         for (_, key, number) in counts {
@@ -85,11 +86,9 @@ pub(super) fn warn(file: &str, warnings: &[(&str, &str)]) -> Result<()> {
     warnings.iter().try_for_each(|(what, hint)| note(&format!("warning: {file}: {what}\n  hint: {hint}")))
 }
 
-/// What is called good has been taken in once, by the very code a harvest does it with.
-fn take_in(declared: Declared) -> Result<()> {
+/// What is declared by so many changes.
+pub(super) fn taken_in(changes: &[Change]) -> Result<Catalog> {
     let mut catalog = Catalog::new();
-    for change in declared.into_changes() {
-        catalog.apply(change)?;
-    }
-    Ok(())
+    changes.iter().try_for_each(|change| catalog.apply(change.clone()))?;
+    Ok(catalog)
 }

@@ -6,20 +6,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use app::App;
 use app::Live;
 use declare::hint::{hinted, misused};
 use frontier::Witness;
 use harvest::session::note;
 use harvest::{Harvest, Until, Wanted};
 use net::warc::Compression;
-use server::{Guard, Server};
 use testkit::{self, Demo, Seen};
 use tokio::runtime::Builder;
 
-use super::serve::{self, tell};
-use crate::args::harvest::DemoArgs;
-use crate::args::serve::USUAL_LISTEN;
+use super::serve;
+use crate::args::harvest::{DemoArgs, USUAL_LISTEN};
 use crate::output::line;
 use crate::run::{self, summarise};
 
@@ -45,12 +42,18 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
             args.dir.display()
         ))?;
     }
-    let harvest = Harvest::open(&wanted(args, &format!("*.test={address}"))?, &declared.into_changes())?;
+    let wanted = Wanted {
+        dir: args.dir.clone(),
+        user_agent: None,
+        contact: None,
+        resolve: vec![format!("*.test={address}")],
+        allow_net: vec!["127.0.0.0/8".parse()?],
+        compression: Some(Compression::Gzip(Compression::GZIP_LEVEL)),
+        workers: WORKERS,
+    };
+    let harvest = Harvest::open(&wanted, &declared.into_changes())?;
     mark(&args.dir)?;
-    let live = Arc::new(Live::new(Arc::clone(&harvest.figures), Arc::clone(&harvest.archive.health)));
-    let app = App::new(Arc::clone(&harvest.frontier), args.dir.clone(), Arc::clone(&live));
-    let server = Server::start(listener, Guard::new(None)?, app, dashboard::pages)?;
-    tell(&server, args.json)?;
+    let (server, live) = serve::start(&harvest, &args.dir, listener, None, args.json)?;
     let ran = watched(args, &harvest, &web, &live, server.address);
     server.stop();
     ran
@@ -135,18 +138,6 @@ fn tell_politeness(log: &[Seen]) -> Result<()> {
         overlaps.count(),
         pauses.min().unwrap_or_default().as_millis(),
     ))
-}
-
-fn wanted(args: &DemoArgs, resolve: &str) -> Result<Wanted> {
-    Ok(Wanted {
-        dir: args.dir.clone(),
-        user_agent: None,
-        contact: None,
-        resolve: vec![resolve.to_owned()],
-        allow_net: vec!["127.0.0.0/8".parse()?],
-        compression: Some(Compression::Gzip(Compression::GZIP_LEVEL)),
-        workers: WORKERS,
-    })
 }
 
 fn tell_what_to_try(dir: &Path) -> Result<()> {

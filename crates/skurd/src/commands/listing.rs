@@ -1,9 +1,10 @@
 //! Lists of the API on the command line: page by page, as a table or as JSON lines.
 
 use std::io::{BufWriter, StdoutLock, Write};
+use std::path::Path;
 
 use anyhow::{Context, Result};
-use harvest::session::stdout;
+use harvest::session::{note, stdout};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use server::client::Client;
@@ -26,8 +27,13 @@ pub(super) struct Listing<'a, T> {
 
 impl<T: DeserializeOwned> Listing<'_, T> {
     /// Prints it; true if a person is to be told that there is nothing.
-    pub(super) fn print(self, ask: &Client) -> Result<bool> {
-        self.print_as(ask, |item: T| item)
+    pub(super) fn print(self, dir: &Path) -> Result<bool> {
+        self.print_as(&Client::open(dir)?, |item: T| item)
+    }
+
+    /// Prints it, or says that there is nothing.
+    pub(super) fn print_or(self, dir: &Path, nothing: &str) -> Result<()> {
+        if self.print(dir)? { note(nothing) } else { Ok(()) }
     }
 }
 

@@ -11,7 +11,7 @@ use app::hosts::HostItem;
 use app::queue::{Moved, QueueItem};
 use axum::http::Method;
 use declare::counted;
-use harvest::session::{note, stdout};
+use harvest::session::stdout;
 use policy::time::Span;
 use policy::unit::print_duration;
 use serde::de::DeserializeOwned;
@@ -80,20 +80,19 @@ pub(crate) fn queue(args: &QueueArgs) -> Result<()> {
     let query =
         given([("collection", args.collection.clone()), ("host", args.host.clone()), ("state", state)]);
     let listing = Listing { path: "queue", query, limit: args.limit, json: args.json, columns: &URLS };
-    match listing.print(&Client::open(&args.data.dir)?)? {
-        true => note("no URL is there; `skurd start` queues the seeds"),
-        false => Ok(()),
-    }
+    listing.print_or(&args.data.dir, "no URL is there; `skurd start` queues the seeds")
 }
 
 pub(crate) fn hosts(args: &HostsArgs) -> Result<()> {
     let query = vec![("busy", args.busy.to_string())];
     let listing = Listing { path: "hosts", query, limit: args.limit, json: args.json, columns: &HOSTS };
-    match (listing.print(&Client::open(&args.data.dir)?)?, args.busy) {
-        (false, _) => Ok(()),
-        (true, true) => note("no host is being asked just now"),
-        (true, false) => note("no host has URLs; `skurd start` queues the seeds"),
-    }
+    listing.print_or(
+        &args.data.dir,
+        match args.busy {
+            true => "no host is being asked just now",
+            false => "no host has URLs; `skurd start` queues the seeds",
+        },
+    )
 }
 
 pub(crate) fn blacklist(args: &BlacklistArgs) -> Result<()> {
@@ -118,10 +117,7 @@ fn blacklisted(args: &BlacklistList) -> Result<()> {
     let query = given([("collection", args.collection.clone())]);
     let (limit, json) = (args.limit, args.json);
     let listing = Listing { path: "blacklist", query, limit, json, columns: &BLACKLISTED };
-    match listing.print(&Client::open(&args.data.dir)?)? {
-        true => note("nothing is blacklisted"),
-        false => Ok(()),
-    }
+    listing.print_or(&args.data.dir, "nothing is blacklisted")
 }
 
 /// Does it to each URL, and says what was done in which collection.
@@ -149,7 +145,7 @@ fn each<T: DeserializeOwned>(
 pub(crate) fn captures(args: &CapturesArgs) -> Result<()> {
     let query = given([("url", args.url.clone()), ("collection", args.collection.clone())]);
     let listing = Listing { path: "captures", query, limit: args.limit, json: args.json, columns: &CAPTURES };
-    match listing.print(&Client::open(&args.data.dir)?)? {
+    match listing.print(&args.data.dir)? {
         true => {
             let of = args.url.as_ref().map_or_else(String::new, |url| format!(" of {url}"));
             line(format!("nothing is archived{of}"))

@@ -31,12 +31,14 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Command::Serve(args) => serve::run(&args),
         Command::Linear(args) => linear::run(&args),
         Command::Captures(args) => look::captures(&args),
-        Command::Cdx(CdxCommand::Export(args)) => archive::export(&args),
+        Command::Cdx(CdxCommand::Export { data, collection, output }) => {
+            archive::export(&data.dir, collection, output.as_deref())
+        }
         Command::Archive(ArchiveCommand::Check { data, quick, json }) => {
             archive::check::run(&data.dir, quick, json)
         }
         Command::Archive(ArchiveCommand::Adopt { files, data, collection, json }) => {
-            archive::adopt::run(&data.dir, &files, collection.as_deref(), json)
+            archive::adopt(&data.dir, &files, collection.as_deref(), json)
         }
         Command::Warc(WarcCommand::Check { files, json }) => archive::check_files(&files, json),
         Command::Config(ConfigCommand::Check { file, json }) => config::check(&file, json),

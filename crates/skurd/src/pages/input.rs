@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -74,14 +75,11 @@ pub(crate) fn open(path: &Path, from: Mark, rules: &UrlRules, read: &Arc<AtomicU
 
 /// Looks at the first bytes, and leaves them to be read unless reading begins further on.
 fn begin(path: &Path, from: Mark) -> io::Result<Result<(Kind, Box<dyn Read + Send>)>> {
+    let mut file = match path == Path::new(STDIN) {
+        true => File::from(io::stdin().as_fd().try_clone_to_owned()?),
+        false => File::open(path)?,
+    };
     let mut head = Vec::new();
-    if path == Path::new(STDIN) {
-        let mut stdin = io::stdin();
-        stdin.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
-        let kind = kind_of(&head, path);
-        return Ok(kind.map(|kind| (kind, Box::new(Cursor::new(head).chain(stdin)) as Box<dyn Read + Send>)));
-    }
-    let mut file = File::open(path)?;
     file.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
     let kind = kind_of(&head, path);
     Ok(kind.and_then(|kind| match from.offset {
@@ -124,10 +122,4 @@ fn unknown(text: &[u8], path: &Path) -> anyhow::Error {
         _ => format!("it begins with {}", excerpt(&String::from_utf8_lossy(line))),
     };
     hinted(format!("{} cannot be loaded: {what}", path.display()), KINDS)
-}
-
-impl std::fmt::Debug for Input {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Input").field("read", &self.read).finish_non_exhaustive()
-    }
 }

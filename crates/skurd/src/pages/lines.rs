@@ -57,16 +57,12 @@ impl Lines {
         if self.is_over {
             return Ok(None);
         }
-        let whole = match self.read() {
+        let step = match self.read() {
             Ok(Read::End) => return Ok(None),
-            Ok(Read::Whole) => true,
-            Ok(Read::TooLong) => false,
+            Ok(Read::Whole) => self.step(),
+            Ok(Read::TooLong) => Err(format!("longer than {} MiB", JSON_BYTES_MAX >> 20)),
             Err(error) if self.gzip && is_damage(&error) => return Ok(Some(self.damaged(&error))),
             Err(error) => return Err(error),
-        };
-        let step = match whole {
-            true => self.step(),
-            false => Err(format!("longer than {} MiB", JSON_BYTES_MAX >> 20)),
         };
         Ok(Some(step.unwrap_or_else(|reason| Step::Broken(Problem { at: At::Line(self.place()), reason }))))
     }
@@ -217,10 +213,4 @@ impl<'de: 'a, 'a> Deserialize<'de> for LinksOf<'a> {
 /// What the parser says, without the line it always takes for the first.
 fn told(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at column ")
-}
-
-impl fmt::Debug for Lines {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lines").field("mark", &self.mark).finish_non_exhaustive()
-    }
 }

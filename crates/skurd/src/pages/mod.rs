@@ -101,7 +101,6 @@ pub(crate) struct Mark {
 }
 
 /// A file that is being read.
-#[derive(Debug)]
 pub(crate) enum Source {
     Archive(Box<Records<Input>>),
     Lines(Lines),

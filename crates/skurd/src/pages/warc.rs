@@ -12,7 +12,6 @@ use policy::url::UrlRules;
 use super::html::Record;
 use super::{At, JSON_BYTES_MAX, Mark, Problem, Step, wat};
 
-#[derive(Debug)]
 pub(crate) struct Records<R> {
     reader: Reader<R>,
     /// Where the reader began in the file.
@@ -21,13 +20,6 @@ pub(crate) struct Records<R> {
     /// Of the last record.
     offset: u64,
     rules: UrlRules,
-}
-
-/// Why a record gave nothing.
-enum Failure {
-    Archive(ReadError),
-    /// The record is whole, but what it holds is not as it should be.
-    Content(String),
 }
 
 impl<R: Read> Records<R> {
@@ -70,43 +62,35 @@ impl<R: Read> Records<R> {
     pub(super) fn next(&mut self) -> Result<Option<Step>> {
         let step = match self.reader.next() {
             Ok(None) => return Ok(None),
-            Ok(Some(head)) => self.record(&head).or_else(|failure| match failure {
-                Failure::Archive(error) => self.broken(error),
-                Failure::Content(reason) => Ok(Step::Broken(self.problem(head.offset, reason))),
-            }),
+            Ok(Some(head)) => self.record(&head),
             Err(error) => {
                 self.mark.steps += 1;
-                self.broken(error)
+                Err(error)
             }
         };
-        Ok(Some(step?))
+        Ok(Some(match step {
+            // The reader has gone on to the next record there is.
+            Err(ReadError::Broken { offset, reason }) => Step::Damaged(self.problem(offset, reason)),
+            step => step?,
+        }))
     }
 
-    fn record(&mut self, head: &RecordHead) -> Result<Step, Failure> {
+    /// A record that is whole, but holds what is not as it should be, is a broken one.
+    fn record(&mut self, head: &RecordHead) -> Result<Step, ReadError> {
         self.offset = self.base + head.offset;
         let mut block = Block { reader: &mut self.reader, failed: None };
         let content = content(head, &mut block, &self.rules);
-        if let Some(error) = block.failed {
-            self.mark.steps += 1;
-            return Err(Failure::Archive(error));
-        }
-        let extent = self.reader.end();
         self.mark.steps += 1;
-        let extent = extent.map_err(Failure::Archive)?;
+        if let Some(error) = block.failed {
+            return Err(error);
+        }
+        let extent = self.reader.end()?;
         if extent.seekable {
             // Reading begins at a record that is known to be good, so that rubbish after it is told and is
             // not taken for the whole file.
             self.mark = Mark { offset: self.base + extent.offset, steps: 1, ..self.mark };
         }
-        content.map_err(Failure::Content)
-    }
-
-    /// The reader has gone on to the next record there is.
-    fn broken(&mut self, error: ReadError) -> Result<Step> {
-        match error {
-            ReadError::Broken { offset, reason } => Ok(Step::Damaged(self.problem(offset, reason))),
-            error => Err(error.into()),
-        }
+        Ok(content.unwrap_or_else(|reason| Step::Broken(self.problem(head.offset, reason))))
     }
 
     fn problem(&self, offset: u64, reason: String) -> Problem {

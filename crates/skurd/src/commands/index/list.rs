@@ -1,4 +1,4 @@
-//! Lists of the index, page by page: `top`, `domain`, `missing`, and what `page` lists.
+//! Lists of the index, page by page: `top`, `domain`, `missing`; and `page` with what it lists.
 //!
 //! A list that is cut off says how to go on: a table with a command on standard error, JSON with
 //! `next` in its last object.
@@ -6,19 +6,21 @@
 use std::io::Write;
 
 use anyhow::{Context, Result};
-use app::index::{IndexDomain, IndexPage};
+use app::index::{IndexDomain, IndexInlink, IndexOutlink, IndexPage, PageFacts};
 use app::page::{LIMIT_MAX, is_wrong_cursor};
 use app::{Page, Problem};
 use declare::hint::hinted;
 use harvest::session::{note, stdout};
+use policy::time::Time;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use server::client::segment;
 
 use super::Asked;
 use super::text::{self, json_line};
-use crate::args::index::{DomainArgs, ListArgs, TopArgs};
-use crate::output::{Column, Table, left, right, shown};
+use crate::args::index::{ListArgs, PageArgs};
+use crate::commands::listing::given;
+use crate::output::{Column, Table, left, line, right, shown};
 
 /// Rows of a table if nobody says how many.
 const TABLE_ROWS: u64 = 50;
@@ -33,28 +35,38 @@ const PAGES: [Column<IndexPage>; 4] = [
 const DOMAINS: [Column<IndexDomain>; 2] =
     [right("pages", |found| shown(found.pagecount)), left("domain", |found| shown(&found.domain))];
 
+const INLINKS: [Column<IndexInlink>; 4] = [
+    left("first seen", |link| shown(&link.first_seen)),
+    left("last seen", |link| shown(&link.last_seen)),
+    left("from", |link| shown(&link.url)),
+    left("anchor", |link| text::cell(&link.anchor)),
+];
+
+const OUTLINKS: [Column<IndexOutlink>; 2] =
+    [left("to", |link| shown(&link.url)), left("anchor", |link| text::cell(&link.anchor))];
+
 /// What is listed, and how its rows are shown.
-pub(super) struct List<'a, T> {
-    pub(super) path: &'a str,
-    pub(super) query: Vec<(&'a str, String)>,
-    pub(super) columns: &'a [Column<T>],
+struct List<'a, T> {
+    path: &'a str,
+    query: Vec<(&'a str, String)>,
+    columns: &'a [Column<T>],
     /// What is said where there are none.
-    pub(super) nothing: &'static str,
+    nothing: &'static str,
     /// The command that lists it.
-    pub(super) again: &'a str,
+    again: &'a str,
 }
 
-pub(super) fn top(args: &TopArgs) -> Result<()> {
-    let asked = Asked::new(&args.list.which)?;
+pub(super) fn top(by: &str, domains: bool, args: &ListArgs) -> Result<()> {
+    let asked = Asked::new(&args.which)?;
     asked.tell_waiting()?;
-    if args.domains {
+    if domains {
         let (path, query) = ("index/domains", Vec::new());
         let (nothing, again) = ("no domain is known", "top --domains");
-        return List { path, query, columns: &DOMAINS, nothing, again }.print(&asked, &args.list);
+        return List { path, query, columns: &DOMAINS, nothing, again }.print(&asked, args);
     }
-    let again = if args.by == "score" { "top --by score" } else { "top" };
-    let query = vec![("by", args.by.to_owned())];
-    List { query, ..pages("index/pages", again, "no page is linked to") }.print(&asked, &args.list)
+    let again = if by == "score" { "top --by score" } else { "top" };
+    let query = vec![("by", by.to_owned())];
+    List { query, ..pages("index/pages", again, "no page is linked to") }.print(&asked, args)
 }
 
 pub(super) fn missing(args: &ListArgs) -> Result<()> {
@@ -64,22 +76,79 @@ pub(super) fn missing(args: &ListArgs) -> Result<()> {
     pages("index/missing", "missing", nothing).print(&asked, args)
 }
 
-pub(super) fn domain(args: &DomainArgs) -> Result<()> {
-    let asked = Asked::new(&args.list.which)?;
-    let path = format!("index/domains/{}", segment(&args.domain));
+pub(super) fn domain(domain: &str, args: &ListArgs) -> Result<()> {
+    let asked = Asked::new(&args.which)?;
+    let path = format!("index/domains/{}", segment(domain));
     let found: IndexDomain = asked.ask.ask(&asked.question(&path, &[]))?;
     asked.tell_waiting()?;
     let again = format!("domain {}", found.domain);
-    pages(&format!("{path}/pages"), &again, "the domain has no pages").print(&asked, &args.list)
+    pages(&format!("{path}/pages"), &again, "the domain has no pages").print(&asked, args)
 }
 
 fn pages<'a>(path: &'a str, again: &'a str, nothing: &'static str) -> List<'a, IndexPage> {
     List { path, query: Vec::new(), columns: &PAGES, nothing, again }
 }
 
+/// What is known of one page.
+pub(super) fn page(args: &PageArgs) -> Result<()> {
+    let asked = Asked::new(&args.list.which)?;
+    let object: Value = asked.ask.ask(&asked.question("index/page", &[("url", args.url.clone())]))?;
+    asked.tell_waiting()?;
+    let facts =
+        serde_json::from_value(object.clone()).context("the answer of the server is not understood")?;
+    match (args.inlinks, args.outlinks) {
+        (true, _) => inlinks(&asked, args, &facts),
+        (_, true) => outlinks(&asked, args, &facts),
+        _ if args.list.which.json => line(json_line(&object)),
+        _ => show(&facts),
+    }
+}
+
+fn show(facts: &PageFacts) -> Result<()> {
+    line(&facts.url)?;
+    for (name, fact) in [
+        ("loaded", if facts.loaded { "yes" } else { "no, only linked to" }.to_owned()),
+        ("inlinks", shown(facts.incount)),
+        ("outlinks", shown(facts.outlinks)),
+        ("score", shown(facts.score)),
+        ("domain", shown(&facts.domain)),
+        ("first seen", shown(&facts.first_seen)),
+        ("last seen", shown(&facts.last_seen)),
+    ] {
+        line(format!("  {name:<11} {fact}"))?;
+    }
+    line("next: --inlinks lists the links to it, --outlinks those from it")
+}
+
+fn inlinks(asked: &Asked, args: &PageArgs, facts: &PageFacts) -> Result<()> {
+    // To the millisecond.
+    let iso = |time: Option<Time>| time.map(net::warc::date::iso);
+    let bounds = given([("since", iso(args.since)), ("until", iso(args.until))]);
+    let between: String = bounds.iter().map(|(option, time)| format!(" --{option} {time}")).collect();
+    let list = List {
+        path: "index/inlinks",
+        query: [vec![("url", args.url.clone())], bounds].concat(),
+        columns: &INLINKS,
+        nothing: "nothing links to it",
+        again: &format!("page {} --inlinks{between}", text::quoted(&facts.url)),
+    };
+    list.print(asked, &args.list)
+}
+
+fn outlinks(asked: &Asked, args: &PageArgs, facts: &PageFacts) -> Result<()> {
+    let list = List {
+        path: "index/outlinks",
+        query: vec![("url", args.url.clone())],
+        columns: &OUTLINKS,
+        nothing: "it links to nothing",
+        again: &format!("page {} --outlinks", text::quoted(&facts.url)),
+    };
+    list.print(asked, &args.list)
+}
+
 impl<T: DeserializeOwned> List<'_, T> {
     /// Prints it up to its limit.
-    pub(super) fn print(&self, asked: &Asked, args: &ListArgs) -> Result<()> {
+    fn print(&self, asked: &Asked, args: &ListArgs) -> Result<()> {
         let as_json = args.which.json;
         let mut left = args.limit.unwrap_or(if as_json { u64::MAX } else { TABLE_ROWS });
         let mut after = args.after.clone();

@@ -128,7 +128,7 @@ impl Loader<'_> {
             Ok(()) => self.rest().await,
             failed => failed,
         };
-        self.teller.end();
+        self.teller.progress.end();
         loaded?;
         if !self.is_stopped() {
             self.forget(files).await?;
@@ -154,13 +154,9 @@ impl Loader<'_> {
 
     async fn file(&mut self, file: &LoadFile, mut place: Place) -> Result<()> {
         if place.mark != Mark::default() {
-            let at = bytes_text(place.mark.offset);
-            self.teller.say(&format!(
-                "{}: going on at {at} of {}, after {} pages",
-                file.path.display(),
-                bytes_text(file.length),
-                place.tally.pages
-            ));
+            let (name, pages) = (file.path.display(), place.tally.pages);
+            let (at, length) = (bytes_text(place.mark.offset), bytes_text(file.length));
+            self.teller.say(&format!("{name}: going on at {at} of {length}, after {pages} pages"));
         }
         let read = Arc::new(AtomicU64::new(0));
         let (send, mut batches) = mpsc::channel(AHEAD);
@@ -201,15 +197,14 @@ impl Loader<'_> {
             .collect();
         place.tally += batch.tally;
         (place.mark, place.done) = (batch.mark, batch.is_last);
-        let (index, loads, before) = (self.index, loads.as_slice(), *place);
+        let (index, loads, mut behind) = (self.index, loads.as_slice(), *place);
         let changed = index.store().transact_idempotent(|tx| async move {
             // A crash may take back the last moments, but pages and place together.
             tx.set_durability(Durability::Relaxed);
             let loaded = index.load_many(&tx, loads).await?;
             let changed = loaded.iter().filter(|loaded| **loaded == Loaded::Changed).count() as u64;
-            let mut place = before;
-            place.tally.changed += changed;
-            file.put(&tx, index.name(), &place)?;
+            behind.tally.changed += changed;
+            file.put(&tx, index.name(), &behind)?;
             Ok(changed)
         });
         let changed = changed.await?;
@@ -249,7 +244,7 @@ impl Loader<'_> {
     }
 
     async fn tell(&mut self) -> Result<()> {
-        if let Some(passed) = self.teller.due() {
+        if let Some(passed) = self.teller.progress.due() {
             self.loading.waiting = self.index.waiting(SHARD_NOTES_COUNTED).await?;
             self.teller.tell(&self.loading, passed);
         }

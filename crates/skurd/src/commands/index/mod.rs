@@ -7,7 +7,6 @@
 mod feed;
 mod list;
 mod load;
-mod page;
 mod place;
 mod progress;
 mod tally;
@@ -29,12 +28,12 @@ use crate::output::{Column, Table, left, right, shown};
 pub(crate) fn run(command: &IndexCommand) -> Result<()> {
     match command {
         IndexCommand::Load(args) => load::run(args),
-        IndexCommand::Top(args) => list::top(args),
-        IndexCommand::Domain(args) => list::domain(args),
-        IndexCommand::Page(args) => page::run(args),
+        IndexCommand::Top { by, domains, list } => list::top(by, *domains, list),
+        IndexCommand::Domain { domain, list } => list::domain(domain, list),
+        IndexCommand::Page(args) => list::page(args),
         IndexCommand::Missing(args) => list::missing(args),
         IndexCommand::Dump(args) => whole::dump(args),
-        IndexCommand::Verify(args) => whole::verify(args),
+        IndexCommand::Verify { repair, which } => whole::verify(which, *repair),
         IndexCommand::Stats(args) => stats(args),
     }
 }

@@ -24,7 +24,7 @@ use crate::progress::{Manner, Progress, per_second};
 const PROBLEMS_TOLD_MAX: u64 = 1000;
 
 pub(super) struct Teller {
-    progress: Progress,
+    pub(super) progress: Progress,
     began: Time,
     told_links: u64,
     problems: u64,
@@ -64,15 +64,10 @@ impl Teller {
         self.progress.manner == Manner::Json
     }
 
-    /// Leaves the moving line.
-    pub(super) fn end(&mut self) {
-        self.progress.end();
-    }
-
     /// Something a person wants to know at once.
     pub(super) fn say(&mut self, text: &str) {
         if !self.is_json() {
-            self.end();
+            self.progress.end();
             let _ = note(text);
         }
     }
@@ -83,24 +78,15 @@ impl Teller {
             return;
         }
         let (file, reason) = (file.display(), &problem.reason);
+        let (line, offset, text) = match problem.at {
+            At::Line(line) => (Some(line), None, format!("{file}:{line}: skipped: {reason}")),
+            At::Offset(offset) => (None, Some(offset), format!("{file}: skipped at byte {offset}: {reason}")),
+        };
+        self.say(&text);
         if self.is_json() {
-            let (line, offset) = match problem.at {
-                At::Line(line) => (Some(line), None),
-                At::Offset(offset) => (None, Some(offset)),
-            };
             let object = json!({ "event": "skipped", "file": file.to_string(), "line": line, "offset": offset, "reason": reason });
             let _ = writeln!(std::io::stdout().lock(), "{}", json_line(&object));
-            return;
         }
-        match problem.at {
-            At::Line(line) => self.say(&format!("{file}:{line}: skipped: {reason}")),
-            At::Offset(offset) => self.say(&format!("{file}: skipped at byte {offset}: {reason}")),
-        }
-    }
-
-    /// Whether it is time to tell how far the load is: how long ago that was told last.
-    pub(super) fn due(&mut self) -> Option<Span> {
-        self.progress.due()
     }
 
     pub(super) fn tell(&mut self, loading: &Loading, passed: Span) {
@@ -110,7 +96,7 @@ impl Teller {
     }
 
     pub(super) fn summary(&mut self, outcome: &Outcome<'_>) -> Result<()> {
-        self.end();
+        self.progress.end();
         if self.problems > PROBLEMS_TOLD_MAX {
             self.say(&format!("… and {} more", self.problems - PROBLEMS_TOLD_MAX));
         }

@@ -12,7 +12,7 @@ use index::{Difference, Index, Repair, Report};
 use serde_json::json;
 
 use super::text::json_line;
-use crate::args::index::{VerifyArgs, WhichArgs};
+use crate::args::index::WhichArgs;
 use crate::output::line;
 
 /// The index that is meant, with everything worked in.
@@ -54,16 +54,15 @@ fn harmless(lines: &[u8]) -> String {
 }
 
 /// Whether the index is what a batch job would make of its pages.
-pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
-    let (session, index) = open(&args.which)?;
-    let repair = if args.repair { Repair::Write } else { Repair::Report };
-    let report = session.wait(index.verify(repair))?;
+pub(super) fn verify(which: &WhichArgs, repair: bool) -> Result<()> {
+    let (session, index) = open(which)?;
+    let report = session.wait(index.verify(if repair { Repair::Write } else { Repair::Report }))?;
     session.wait(index.store().sync())?;
-    let lines = if args.which.json { events(&report) } else { sentences(&report, args.repair) };
+    let lines = if which.json { events(&report) } else { sentences(&report, repair) };
     line(lines.join("\n"))?;
     let left = report.differences.saturating_sub(report.repaired);
     if left > 0 {
-        let hint = if args.repair { "" } else { "\nhint: --repair makes it so" };
+        let hint = if repair { "" } else { "\nhint: --repair makes it so" };
         bail!("{} of the index not as the pages say{hint}", counted(left, "row"));
     }
     Ok(())

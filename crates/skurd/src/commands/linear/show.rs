@@ -1,6 +1,7 @@
 //! `skurd linear show`: what is known of the ids of a walk (L12).
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use app::walks::{IdRange, WalkDetail, WalkItem};
@@ -14,8 +15,7 @@ use policy::unit::print_duration;
 use policy::walk::{Direction, Retry, WalkSettings};
 use server::client::{Client, NOT_UNDERSTOOD};
 
-use super::lines::{self, STRETCHES, question};
-use crate::args::linear::ShowArgs;
+use super::events::{self, STRETCHES, question};
 use crate::output::{Column, Table, left, right, shown};
 
 const WALKS: [Column<WalkItem>; 7] = [
@@ -39,16 +39,16 @@ const STRETCH: [Column<WalkCell>; 5] = [
 /// Ranges of holes that a person reads.
 const HOLES_SHOWN_MAX: usize = 50;
 
-pub(crate) fn run(args: &ShowArgs) -> Result<()> {
-    let ask = Client::open(&args.data.dir)?;
+pub(crate) fn run(walk: Option<&str>, dir: &Path, json: bool) -> Result<()> {
+    let ask = Client::open(dir)?;
     let mut out = stdout();
     let mut table = Table::new(&WALKS);
     let mut found = false;
-    match &args.walk {
+    match walk {
         Some(name) => {
             found = true;
-            match args.json {
-                true => lines::print(&mut out, &ask, name)?,
+            match json {
+                true => events::shown(&mut out, &ask, name)?,
                 false => print(&mut out, &ask, name)?,
             }
         }
@@ -56,8 +56,8 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
             found |= !items.is_empty();
             for item in items {
                 let item: WalkItem = serde_json::from_str(item.get()).context(NOT_UNDERSTOOD)?;
-                match args.json {
-                    true => lines::print(&mut out, &ask, &item.name)?,
+                match json {
+                    true => events::shown(&mut out, &ask, &item.name)?,
                     false => table.page(&mut out, &[item])?,
                 }
             }
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
         })?,
     }
     out.flush()?;
-    match found || args.json {
+    match found || json {
         true => Ok(()),
         false => {
             note("there are no walks: `skurd linear TEMPLATE` begins one, and so does `walks` in a config")

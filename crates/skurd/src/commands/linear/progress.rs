@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use app::event::harvest_json;
 use frontier::{Frontier, Harvested, Witness};
+use harvest::Harvest;
 use harvest::figures::Figures;
 use harvest::walk::map::{self, Map};
 use harvest::walk::words;
@@ -42,9 +43,8 @@ struct State {
 
 impl Teller {
     pub(crate) fn new(
-        frontier: &Arc<Frontier>,
+        harvest: &Harvest,
         walks: Vec<String>,
-        figures: &Arc<Figures>,
         outputs: Outputs,
         json: bool,
         stop: watch::Sender<bool>,
@@ -53,9 +53,9 @@ impl Teller {
         let manner = progress.manner;
         let state = State { outputs, failed: None, progress, drawn: 0 };
         Teller {
-            frontier: Arc::clone(frontier),
+            frontier: Arc::clone(&harvest.frontier),
             walks,
-            figures: Arc::clone(figures),
+            figures: Arc::clone(&harvest.figures),
             manner,
             stop,
             state: Mutex::new(state),
@@ -136,10 +136,7 @@ impl Witness for Teller {
             "harvested"
         );
         if self.manner == Manner::Json {
-            let event = match &order.walk {
-                Some(own) => events::fetch(own, harvested),
-                None => harvest_json(harvested),
-            };
+            let event = if order.walk.is_some() { events::fetch } else { harvest_json }(harvested);
             let _ = writeln!(std::io::stdout().lock(), "{event}");
         }
         let mut state = self.state.lock();
