@@ -30,7 +30,7 @@ const LINE_NAMES: [&str; 3] = [".jsonl", ".ndjson", ".json"];
 const KINDS: &str = "WARC and WAT files (plain, gzip, zstd) and JSON lines (plain, gzip) can be loaded";
 
 /// The bytes of a file, counted for whoever watches.
-pub(crate) struct Input {
+struct Input {
     inner: Box<dyn Read + Send>,
     read: Arc<AtomicU64>,
 }
@@ -50,14 +50,19 @@ enum Kind {
 }
 
 /// Opens a file and goes to `from`; `read` always says how many of its bytes have been read.
-pub(crate) fn open(path: &Path, from: Mark, rules: &UrlRules, read: &Arc<AtomicU64>) -> Result<Source> {
+pub(crate) fn open(
+    path: &Path,
+    from: Mark,
+    rules: &UrlRules,
+    read: &Arc<AtomicU64>,
+) -> Result<Box<dyn Source>> {
     let cannot = || format!("cannot read {}", path.display());
     let (kind, inner) = begin(path, from).with_context(cannot)??;
     read.store(from.offset, Ordering::Relaxed);
     let input = Input { inner, read: Arc::clone(read) };
     match kind {
         Kind::Archive => match Records::new(input, from, rules.clone()) {
-            Ok(records) => Ok(Source::Archive(Box::new(records))),
+            Ok(records) => Ok(Box::new(records)),
             Err(ReadError::NotWarc(what)) => {
                 Err(hinted(format!("{} cannot be loaded: {what}", path.display()), KINDS))
             }
@@ -68,7 +73,7 @@ pub(crate) fn open(path: &Path, from: Mark, rules: &UrlRules, read: &Arc<AtomicU
                 true => Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(input))),
                 false => Box::new(BufReader::with_capacity(BUFFER_BYTES, input)),
             };
-            Ok(Source::Lines(Lines::new(lines, gzip, from, read).with_context(cannot)?))
+            Ok(Box::new(Lines::new(lines, gzip, from, read).with_context(cannot)?))
         }
     }
 }

@@ -10,9 +10,9 @@ use net::warc::{ReadError, Reader, RecordHead};
 use policy::url::UrlRules;
 
 use super::html::Record;
-use super::{At, JSON_BYTES_MAX, Mark, Problem, Step, wat};
+use super::{At, JSON_BYTES_MAX, Mark, Problem, Source, Step, wat};
 
-pub(crate) struct Records<R> {
+pub(super) struct Records<R> {
     reader: Reader<R>,
     /// Where the reader began in the file.
     base: u64,
@@ -38,15 +38,6 @@ impl<R: Read> Records<R> {
         Ok(records)
     }
 
-    pub(super) fn mark(&self) -> Mark {
-        self.mark
-    }
-
-    /// Where the last record begins.
-    pub(super) fn place(&self) -> u64 {
-        self.offset
-    }
-
     /// Goes over a record that was taken, or told to be broken, before.
     fn pass(&mut self) -> Result<(), ReadError> {
         let passed = match self.reader.next() {
@@ -57,22 +48,6 @@ impl<R: Read> Records<R> {
             Err(ReadError::Broken { .. }) => Ok(()),
             passed => passed,
         }
-    }
-
-    pub(super) fn next(&mut self) -> Result<Option<Step>> {
-        let step = match self.reader.next() {
-            Ok(None) => return Ok(None),
-            Ok(Some(head)) => self.record(&head),
-            Err(error) => {
-                self.mark.steps += 1;
-                Err(error)
-            }
-        };
-        Ok(Some(match step {
-            // The reader has gone on to the next record there is.
-            Err(ReadError::Broken { offset, reason }) => Step::Damaged(self.problem(offset, reason)),
-            step => step?,
-        }))
     }
 
     /// A record that is whole, but holds what is not as it should be, is a broken one.
@@ -95,6 +70,33 @@ impl<R: Read> Records<R> {
 
     fn problem(&self, offset: u64, reason: String) -> Problem {
         Problem { at: At::Offset(self.base + offset), reason }
+    }
+}
+
+impl<R: Read> Source for Records<R> {
+    fn next(&mut self) -> Result<Option<Step>> {
+        let step = match self.reader.next() {
+            Ok(None) => return Ok(None),
+            Ok(Some(head)) => self.record(&head),
+            Err(error) => {
+                self.mark.steps += 1;
+                Err(error)
+            }
+        };
+        Ok(Some(match step {
+            // The reader has gone on to the next record there is.
+            Err(ReadError::Broken { offset, reason }) => Step::Damaged(self.problem(offset, reason)),
+            step => step?,
+        }))
+    }
+
+    /// Where the last record begins.
+    fn place(&self) -> At {
+        At::Offset(self.offset)
+    }
+
+    fn mark(&self) -> Mark {
+        self.mark
     }
 }
 

@@ -164,7 +164,7 @@ impl Loader<'_> {
             (file.path.clone(), self.rules.clone(), place.mark, Arc::clone(&read));
         std::thread::Builder::new().name("skurd-read".to_owned()).spawn(move || {
             match pages::open(&path, from, &rules, &counted) {
-                Ok(source) => feed(source, &send),
+                Ok(mut source) => feed(&mut *source, &send),
                 // Whoever does not wait for it any more does not miss it.
                 Err(error) => drop(send.blocking_send(Err(error))),
             }
