@@ -39,12 +39,11 @@ pub(crate) fn told(
     json: bool,
     audience: Option<Arc<dyn Witness>>,
 ) -> Result<Outcome> {
-    let figures = Arc::clone(&harvest.figures);
     let progress = Progress::new(json);
     let manner = progress.manner;
     let state = Mutex::new(State { progress, told: (0, 0) });
-    let teller = Arc::new(Teller { figures: Arc::clone(&figures), manner, state, audience });
-    let ran = harvest.run(until, figures, &teller, watch::channel(false).0);
+    let teller = Arc::new(Teller { figures: Arc::clone(&harvest.figures), manner, state, audience });
+    let ran = harvest.run(until, &teller, watch::channel(false).0);
     teller.state.lock().progress.end();
     ran
 }

@@ -36,11 +36,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
         .with_context(|| format!("cannot listen on port {} of 127.0.0.1", args.port))?;
     let address = web.address();
     if !args.json {
-        note(&format!(
-            "a web of {} hosts is at {address}; harvesting it into {}",
-            testkit::HOSTS.len(),
-            args.dir.display()
-        ))?;
+        let (hosts, dir) = (testkit::HOSTS.len(), args.dir.display());
+        note(&format!("a web of {hosts} hosts is at {address}; harvesting it into {dir}"))?;
     }
     let wanted = Wanted {
         dir: args.dir.clone(),

@@ -22,7 +22,7 @@ use super::ranges::Ranges;
 const LINE_BYTES_MAX: u64 = 64 << 10;
 
 pub(super) struct Lines {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     file: BufWriter<File>,
     /// The ids of each walk that have their line.
     written: HashMap<String, Ranges>,

@@ -56,10 +56,8 @@ fn walk(args: &WalkArgs) -> Result<()> {
     let walks = asked(args)?;
     let writes = !args.files.is_empty() || !args.jsonl.is_empty();
     if writes && args.harvest.warc == WarcArg::None {
-        return Err(Usage(
-            "--warc: --files and --jsonl are made from the archive; it takes gzip or zstd".into(),
-        )
-        .into());
+        let what = "--warc: --files and --jsonl are made from the archive; it takes gzip or zstd";
+        return Err(Usage(what.into()).into());
     }
     let harvest = open(args, &walks)?;
     harvest.wait(begin(&harvest, &walks, args.resume))?;
@@ -73,7 +71,7 @@ fn walk(args: &WalkArgs) -> Result<()> {
     let json = args.harvest.json;
     let teller = Arc::new(Teller::new(&harvest, names.clone(), outputs, json, stop.clone()));
     let until = Until { length: args.length, ..Until::default() };
-    let ran = harvest.run(&until, Arc::clone(&harvest.figures), &teller, stop);
+    let ran = harvest.run(&until, &teller, stop);
     let written = teller.end();
     let outcome = ran?;
     match json {
@@ -161,14 +159,9 @@ fn print_summary(args: &WalkArgs, harvest: &Harvest, names: &[String], outcome: 
     let counts = outcome.figures.now();
     let took = outcome.ended.since(outcome.began);
     let dir = &args.harvest.data.dir;
-    writeln!(
-        out,
-        "{} requests in {took}, {}, {} captures in {}",
-        counts.harvests,
-        bytes_text(counts.bytes),
-        counts.captures,
-        wire::warc_dir(dir).display()
-    )?;
+    let (requests, captures, bytes) = (counts.harvests, counts.captures, bytes_text(counts.bytes));
+    let files = wire::warc_dir(dir);
+    writeln!(out, "{requests} requests in {took}, {bytes}, {captures} captures in {}", files.display())?;
     let at = data_flag(dir);
     writeln!(out, "next: skurd linear show WALK{at} | skurd captures{at} | skurd cdx export{at}")?;
     Ok(out.flush()?)

@@ -33,7 +33,7 @@ pub(crate) struct Wanted {
 pub(crate) struct Outputs {
     walks: HashMap<String, Output>,
     /// Several walks may write to the same file.
-    lines: Vec<(PathBuf, Lines)>,
+    lines: Vec<Lines>,
 }
 
 struct Output {
@@ -58,10 +58,10 @@ impl Outputs {
     }
 
     fn lines_of(&mut self, path: &Path) -> Result<usize> {
-        if let Some(place) = self.lines.iter().position(|(other, _)| other == path) {
+        if let Some(place) = self.lines.iter().position(|lines| lines.path == path) {
             return Ok(place);
         }
-        self.lines.push((path.to_owned(), Lines::open(path)?));
+        self.lines.push(Lines::open(path)?);
         Ok(self.lines.len() - 1)
     }
 
@@ -120,7 +120,7 @@ impl Outputs {
 
     /// Nothing more can be written of it, as far as is known without its capture.
     fn is_written(&self, walk: &str, id: u64) -> bool {
-        let has_line = |output: &Output| output.lines.is_none_or(|place| self.lines[place].1.has(walk, id));
+        let has_line = |output: &Output| output.lines.is_none_or(|place| self.lines[place].has(walk, id));
         self.walks.get(walk).is_none_or(|output| output.files.is_none() && has_line(output))
     }
 
@@ -130,17 +130,17 @@ impl Outputs {
             files.write(id, capture)?;
         }
         match output.lines {
-            Some(place) => self.lines[place].1.write(walk, id, time, capture),
+            Some(place) => self.lines[place].write(walk, id, time, capture),
             None => Ok(()),
         }
     }
 
     pub(crate) fn flush(&mut self) -> Result<()> {
-        self.lines.iter_mut().try_for_each(|(_, lines)| lines.flush())
+        self.lines.iter_mut().try_for_each(Lines::flush)
     }
 
     /// Nothing more comes.
     pub(crate) fn sync(&mut self) -> Result<()> {
-        self.lines.iter_mut().try_for_each(|(_, lines)| lines.sync())
+        self.lines.iter_mut().try_for_each(Lines::sync)
     }
 }
