@@ -4,10 +4,11 @@ use std::io::{BufWriter, StdoutLock, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use app::page::{LIMIT_MAX, Page};
 use harvest::session::{note, stdout};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use server::client::Client;
+use server::client::{Call, Client};
 
 use crate::output::{Column, Table};
 
@@ -40,21 +41,39 @@ impl<T: DeserializeOwned> Listing<'_, T> {
 impl<T> Listing<'_, T> {
     /// The same where a row is made of what is listed.
     pub(super) fn print_as<I: DeserializeOwned>(self, ask: &Client, row: impl Fn(I) -> T) -> Result<bool> {
-        let mut left = usize::try_from(self.limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
         let mut printer = Printer::new(self.columns, self.json);
-        let mut found = false;
-        if left > 0 {
-            ask.pages(self.path, self.query, |items| {
-                let items = &items[..items.len().min(left)];
-                left -= items.len();
-                found |= !items.is_empty();
-                printer.page(items, &row)?;
-                Ok(left > 0)
-            })?;
-        }
+        let print = |items: &[Box<RawValue>], _: Option<&str>| printer.page(items, &row);
+        let limit = self.limit.unwrap_or(u64::MAX);
+        let (found, _) = print_pages(ask, self.path, &self.query, limit, None, print)?;
         printer.out.flush()?;
         Ok(!found && !self.json)
     }
+}
+
+/// Prints page after page of a list, from a cursor on and up to a limit; `print` hears also where a
+/// list goes on that is cut off. Says whether there was anything, and where the list goes on.
+pub(super) fn print_pages(
+    ask: &Client,
+    path: &str,
+    query: &[(&str, String)],
+    limit: u64,
+    after: Option<String>,
+    mut print: impl FnMut(&[Box<RawValue>], Option<&str>) -> Result<()>,
+) -> Result<(bool, Option<String>)> {
+    let (mut left, mut found, mut next) = (limit, false, after);
+    while left > 0 {
+        let limit = usize::try_from(left).unwrap_or(LIMIT_MAX).min(LIMIT_MAX);
+        let place = given([("limit", Some(limit.to_string())), ("cursor", next)]);
+        let page: Page<Box<RawValue>> = ask.ask(&Call::get(path, [query, &place].concat()))?;
+        left = left.saturating_sub(page.items.len() as u64);
+        found |= !page.items.is_empty();
+        next = page.next;
+        print(&page.items, next.as_deref().filter(|_| left == 0))?;
+        if next.is_none() {
+            break;
+        }
+    }
+    Ok((found, next))
 }
 
 /// Rows as a person or a program wants them.

@@ -6,21 +6,22 @@
 use std::io::Write;
 
 use anyhow::{Context, Result};
+use app::Problem;
 use app::index::{IndexDomain, IndexInlink, IndexOutlink, IndexPage, PageFacts};
-use app::page::{LIMIT_MAX, is_wrong_cursor};
-use app::{Page, Problem};
+use app::page::is_wrong_cursor;
 use declare::hint::hinted;
-use harvest::session::{note, stdout};
+use harvest::session::note;
 use policy::time::Time;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use server::client::segment;
 
 use super::Asked;
 use super::text::{self, json_line};
 use crate::args::index::{ListArgs, PageArgs};
-use crate::commands::listing::given;
-use crate::output::{Column, Table, left, line, right, shown};
+use crate::commands::listing::{Printer, given, print_pages};
+use crate::output::{Column, left, line, right, shown};
 
 /// Rows of a table if nobody says how many.
 const TABLE_ROWS: u64 = 50;
@@ -150,50 +151,29 @@ impl<T: DeserializeOwned> List<'_, T> {
     /// Prints it up to its limit.
     fn print(&self, asked: &Asked, args: &ListArgs) -> Result<()> {
         let as_json = args.which.json;
-        let mut left = args.limit.unwrap_or(if as_json { u64::MAX } else { TABLE_ROWS });
-        let mut after = args.after.clone();
-        let mut out = stdout();
-        let mut table = Table::new(self.columns);
-        let mut found = false;
-        while left > 0 {
-            let page = self.fetch(asked, after.as_ref(), left).map_err(explain)?;
-            left = left.saturating_sub(page.items.len() as u64);
-            found |= !page.items.is_empty();
-            after = page.next;
-            match as_json {
-                true => write_objects(&mut out, page.items, after.as_deref().filter(|_| left == 0))?,
-                false => table.page(&mut out, &rows(page.items)?)?,
-            }
-            if after.is_none() {
-                break;
-            }
-        }
-        out.flush()?;
-        match &after {
+        let limit = args.limit.unwrap_or(if as_json { u64::MAX } else { TABLE_ROWS });
+        let query = [asked.which.as_slice(), &self.query].concat();
+        let mut printer = Printer::new(self.columns, false);
+        let print = |items: &[Box<RawValue>], cut: Option<&str>| match as_json {
+            true => write_objects(&mut printer.out, items, cut),
+            false => printer.page(items, |row: T| row),
+        };
+        let printed = print_pages(&asked.ask, self.path, &query, limit, args.after.clone(), print);
+        let (found, next) = printed.map_err(explain)?;
+        printer.out.flush()?;
+        match &next {
             _ if as_json => Ok(()),
-            Some(after) if found => {
-                note(&format!("more: skurd index {}{}", self.again, options(args, after)))
-            }
+            Some(next) if found => note(&format!("more: skurd index {}{}", self.again, options(args, next))),
             _ if !found => note(self.nothing),
             _ => Ok(()),
         }
     }
-
-    fn fetch(&self, asked: &Asked, after: Option<&String>, left: u64) -> Result<Page<Value>> {
-        let limit = usize::try_from(left).unwrap_or(LIMIT_MAX).min(LIMIT_MAX);
-        let mut query = self.query.clone();
-        query.push(("limit", limit.to_string()));
-        query.extend(after.map(|after| ("cursor", after.clone())));
-        asked.ask.ask(&asked.question(self.path, &query))
-    }
 }
 
-fn rows<T: DeserializeOwned>(items: Vec<Value>) -> Result<Vec<T>> {
-    let rows: serde_json::Result<_> = items.into_iter().map(serde_json::from_value).collect();
-    rows.context("the answer of the server is not understood")
-}
-
-fn write_objects(out: &mut impl Write, mut rows: Vec<Value>, cut: Option<&str>) -> Result<()> {
+fn write_objects(out: &mut impl Write, items: &[Box<RawValue>], cut: Option<&str>) -> Result<()> {
+    let rows: serde_json::Result<Vec<Value>> =
+        items.iter().map(|item| serde_json::from_str(item.get())).collect();
+    let mut rows = rows?;
     if let (Some(next), Some(last)) = (cut, rows.last_mut()) {
         last["next"] = next.into();
     }
