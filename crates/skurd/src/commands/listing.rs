@@ -13,7 +13,7 @@ use server::client::{Call, Client};
 use crate::output::{Column, Table};
 
 /// The parts of a query that were given.
-pub(super) fn given<'a, const N: usize>(parts: [(&'a str, Option<String>); N]) -> Vec<(&'a str, String)> {
+pub(super) fn given<const N: usize>(parts: [(&str, Option<String>); N]) -> Vec<(&str, String)> {
     parts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 

@@ -1,5 +1,5 @@
-//! `skurd queue`, `hosts`, `blacklist`, `captures` and `start`: looking at what is known of URLs and
-//! hosts, and deciding about them.
+//! `skurd queue`, `hosts`, `blacklist`, `captures` and `start`: looking at what is known of URLs
+//! and hosts, and deciding about them.
 
 use std::io::Write;
 
