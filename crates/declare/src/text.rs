@@ -1,6 +1,8 @@
 //! Amounts, names and pieces of text as people read them: the one spelling of files, API, pages and
 //! commands.
 
+use std::fmt::Display;
+
 use policy::time::Time;
 use serde_json::Value;
 
@@ -8,8 +10,9 @@ use serde_json::Value;
 const EXCERPT_CHARS_MAX: usize = 60;
 
 /// `1 seed`, `2 seeds`.
-pub fn counted(number: usize, thing: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
+pub fn counted(number: impl Display, thing: &str) -> String {
+    let number = number.to_string();
+    let plural = if number == "1" { "" } else { "s" };
     format!("{number} {thing}{plural}")
 }
 

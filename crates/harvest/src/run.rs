@@ -183,10 +183,10 @@ impl Harvest {
     pub fn run<W: Witness>(
         &self,
         until: &Until,
-        figures: Arc<Figures>,
         witness: &Arc<W>,
         stop: watch::Sender<bool>,
     ) -> Result<Outcome> {
+        let figures = Arc::clone(&self.figures);
         let began = SystemClock.now();
         let harvester = Harvester {
             frontier: Arc::clone(&self.frontier),

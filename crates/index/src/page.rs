@@ -5,6 +5,7 @@
 //! is over these bytes, so two pages with the same links and texts are equal whatever the order
 //! they were found in.
 
+use serde::{Deserialize, Serialize};
 use sha1::{Digest as _, Sha1};
 use store::Result;
 
@@ -127,7 +128,7 @@ pub(crate) fn read_links(bytes: &[u8]) -> Result<Vec<(String, &str)>> {
 }
 
 /// Links that did not become part of a page, by reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     pub not_http: u64,
     pub user_info: u64,

@@ -1,40 +1,21 @@
 //! The command line, in one definition: help and errors come from here.
 
-mod add;
-mod archive;
-mod declared;
-mod harvest;
-mod index;
-mod linear;
-mod look;
-mod report;
-mod serve;
-mod simulate;
-mod value;
+pub(crate) mod add;
+pub(crate) mod archive;
+pub(crate) mod declared;
+pub(crate) mod harvest;
+pub(crate) mod index;
+pub(crate) mod linear;
+pub(crate) mod look;
+pub(crate) mod report;
+pub(crate) mod simulate;
+pub(crate) mod value;
 
 use std::path::PathBuf;
 
-pub(crate) use add::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
-pub(crate) use archive::ArchiveCommand;
 use clap::{Parser, Subcommand};
-pub(crate) use declared::{
-    CollectionCommand, GroupCommand, NamesArgs, ProfileCommand, SameCommand, SeedCommand, SwitchedCommand,
-};
-pub(crate) use harvest::{
-    CapturesArgs, CdxCommand, CdxExportArgs, CrawlArgs, DemoArgs, HarvestArgs, WarcArg, WarcCommand,
-};
-pub(crate) use index::{
-    By as IndexBy, DomainArgs, IndexCommand, ListArgs, LoadArgs, PageArgs, TopArgs, VerifyArgs, WhichArgs,
-};
-pub(crate) use linear::{ExistenceArgs, IdArgs, LinearArgs, LinearCommand, ShowArgs, WalkArgs};
-pub(crate) use look::{
-    BlacklistArgs, BlacklistCommand, BlacklistList, HostsArgs, QueueArgs, QueueCommand, StartArgs, UrlArgs,
-    WhyArgs,
-};
-pub(crate) use report::{PrintArgs, ReportArgs, ReportCommand};
-pub(crate) use serve::{ServeArgs, USUAL_LISTEN};
-pub(crate) use simulate::SimulateArgs;
-pub(crate) use value::DataDir;
+use declared::{SameCommand, ThingCommand};
+use value::DataDir;
 
 /// A continuous, polite, crash-proof web harvester.
 #[derive(Debug, Parser)]
@@ -56,7 +37,7 @@ pub(crate) enum Command {
     /// Redirects, robots, sitemaps, cookies, errors, a trap: everything a harvest meets, in two
     /// collections, one of them logged in.
     #[command(after_help = "Examples:\n  skurd demo\n  skurd demo --until-done --data /tmp/demo")]
-    Demo(DemoArgs),
+    Demo(harvest::DemoArgs),
     /// Harvest: URLs, each once, or what a config file says, for ever
     ///
     /// Everything is archived as WARC in the data directory. Ctrl-C stops cleanly, and so does a
@@ -67,7 +48,7 @@ pub(crate) enum Command {
   skurd crawl config.yaml --until-done
   skurd crawl config.yaml --for 8h --data /srv/skurd --json
   skurd crawl http://shop.test/ --resolve '*.test=127.0.0.1:8080' --allow-net 127.0.0.0/8 --delay 0")]
-    Crawl(Box<CrawlArgs>),
+    Crawl(Box<harvest::CrawlArgs>),
     /// Harvest for ever, and serve the dashboard, the HTTP API, metrics and health beside it
     ///
     /// The API is at /api/v1, its description at /api/openapi.json. Loopback is open to whoever is
@@ -77,7 +58,7 @@ pub(crate) enum Command {
   skurd serve --data /srv/skurd --contact https://my.site/bot
   skurd serve config.yaml --listen 0.0.0.0:8642 --token-file /etc/skurd/token
   curl http://127.0.0.1:8642/api/v1/status")]
-    Serve(Box<ServeArgs>),
+    Serve(Box<harvest::ServeArgs>),
     /// Walk the ids of URL templates: content that no page links to
     ///
     /// Ids are fetched one after the other, politely, and archived like everything else. Bounds are
@@ -92,66 +73,66 @@ pub(crate) enum Command {
   skurd linear 'https://a.org/{id}' 'https://b.org/{id}' --min 1 --margin 100 --rate 1 --rate 2
   skurd linear 'https://example.org/forum?t={id}' --min 1 --max 9999 --body-lacks 'No such topic' --files pages
   skurd linear show")]
-    Linear(Box<LinearArgs>),
+    Linear(Box<linear::LinearArgs>),
     /// List what was archived: of a URL, or all
     #[command(
         after_help = "Examples:\n  skurd captures https://vg.no/\n  skurd captures --collection news --json"
     )]
-    Captures(CapturesArgs),
+    Captures(harvest::CapturesArgs),
     /// Index the archive for replay
     #[command(subcommand, arg_required_else_help = true)]
-    Cdx(CdxCommand),
+    Cdx(harvest::CdxCommand),
     /// Look after the archive of a data directory: check it against the captures, read files back
     /// into them
     #[command(subcommand, arg_required_else_help = true)]
-    Archive(ArchiveCommand),
+    Archive(archive::ArchiveCommand),
     /// Look after WARC files
     #[command(subcommand, arg_required_else_help = true)]
-    Warc(WarcCommand),
+    Warc(harvest::WarcCommand),
     /// Check config files, learn how they are written, and apply them
     #[command(subcommand, arg_required_else_help = true)]
     Config(ConfigCommand),
     /// Add, list, show, switch and delete seeds: where to start
     #[command(subcommand, arg_required_else_help = true)]
-    Seed(SeedCommand),
+    Seed(ThingCommand<add::SeedArgs>),
     /// Add, list, show, switch and delete profiles: how to harvest
     #[command(subcommand, arg_required_else_help = true)]
-    Profile(ProfileCommand),
+    Profile(ThingCommand<add::ProfileArgs>),
     /// Add, list, show, switch and delete collections: what belongs together
     #[command(subcommand, arg_required_else_help = true)]
-    Collection(CollectionCommand),
+    Collection(ThingCommand<add::CollectionArgs>),
     /// Add, list, show and delete groups of hosts that share one politeness slot
     #[command(subcommand, arg_required_else_help = true)]
-    HostGroup(GroupCommand),
+    HostGroup(ThingCommand<add::GroupArgs, SameCommand>),
     /// Start a seed, a profile or a collection as a new run; all if none is named
     #[command(
         after_help = "Examples:\n  skurd start\n  skurd start --collection news\n  skurd start --profile daily
   skurd start --seed https://vg.no/ --profile weekly"
     )]
-    Start(StartArgs),
+    Start(look::StartArgs),
     /// List the URLs that are known, with their state
     #[command(after_help = "Examples:\n  skurd queue --limit 20\n  skurd queue --host vg.no --state queued
   skurd queue --collection news --state blacklisted --json")]
-    Queue(QueueArgs),
+    Queue(look::QueueArgs),
     /// List the hosts that have URLs, and when each can next be asked
     #[command(after_help = "Examples:\n  skurd hosts --limit 20\n  skurd hosts --busy --json")]
-    Hosts(HostsArgs),
+    Hosts(look::HostsArgs),
     /// List the blacklist, add to it, lift from it
     #[command(after_help = "Examples:\n  skurd blacklist --collection news
   skurd blacklist add https://vg.no/trap/ --reason 'endless calendar' --for 7d
   skurd blacklist lift https://vg.no/trap/")]
-    Blacklist(BlacklistArgs),
+    Blacklist(look::BlacklistArgs),
     /// Explain why a URL is, or is not, harvested: every rule that decides
     #[command(
         after_help = "Examples:\n  skurd why https://vg.no/sport\n  skurd why https://vg.no/ --collection news --json"
     )]
-    Why(WhyArgs),
+    Why(look::WhyArgs),
     /// Load the link index, and ask it: what links where, what matters, what is missing
     #[command(subcommand, arg_required_else_help = true)]
-    Index(IndexCommand),
+    Index(index::IndexCommand),
     /// Report on lateness, domains, errors, and what politeness allows
     #[command(subcommand, arg_required_else_help = true)]
-    Report(ReportCommand),
+    Report(report::ReportCommand),
     /// See in seconds what a config would harvest in a month: the real frontier on a virtual clock
     ///
     /// Nothing is fetched and nothing is stored. Shows when each URL is harvested, the load of each
@@ -161,7 +142,7 @@ pub(crate) enum Command {
   skurd simulate config.yaml --for 30d --urls 10000 --svg timeline.svg
   skurd simulate config.yaml --web web.yaml --for 3d --start vg.no@0 --start nrk.no@2d --links
   skurd simulate config.yaml --for 1w --json | jq 'select(.event == \"feasibility\" and (.feasible | not))'")]
-    Simulate(Box<SimulateArgs>),
+    Simulate(Box<simulate::SimulateArgs>),
     /// Turn seed lists of other tools into seeds
     #[command(subcommand, arg_required_else_help = true)]
     Import(ImportCommand),

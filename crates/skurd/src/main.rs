@@ -2,9 +2,9 @@
 
 mod args;
 mod commands;
-mod linear;
 mod output;
 mod pages;
+mod progress;
 mod run;
 
 use std::process::ExitCode;
@@ -58,15 +58,10 @@ fn log_to_stderr(verbose: u8) {
 
 /// Rows that do not read, met by whatever command.
 fn is_damage(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<::store::Error>())
-        .any(|cause| matches!(cause, ::store::Error::Corrupt(_)))
+    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(::store::Error::Corrupt(_))))
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
-        .any(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
+    let is_broken = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(is_broken))
 }

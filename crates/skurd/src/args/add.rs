@@ -1,12 +1,17 @@
 //! What can be said of a seed, profile, collection or host group when it is added.
 
 use policy::model::RobotsPolicy;
-use policy::scope::Pattern;
+use policy::scope::{Pattern, Within};
 use policy::time::Span;
 
-use super::value::{self, DataDir, Delay, WithinArg};
+use super::value::{self, DataDir, Delay};
 
+/// Add a place to start at
+///
+/// It is harvested from the next `skurd start` on.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  skurd seed add https://vg.no/ --profile daily
+  skurd seed add https://nrk.no/ --name nrk --profile daily --profile weekly --inactive")]
 pub(crate) struct SeedArgs {
     #[command(flatten)]
     pub(crate) data: DataDir,
@@ -33,7 +38,10 @@ pub(crate) struct AddArgs {
     pub(crate) replace: bool,
 }
 
+/// Add a collection: what is harvested together and apart from the rest
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  skurd collection add news
+  skurd collection add intranet --warc-prefix INTRA --user-agent 'archive/1.0' --no-index")]
 pub(crate) struct CollectionArgs {
     #[command(flatten)]
     pub(crate) data: DataDir,
@@ -52,7 +60,14 @@ pub(crate) struct CollectionArgs {
     pub(crate) add: AddArgs,
 }
 
+/// Add a way to harvest: a collection, a scope, a frequency
+///
+/// What has no option here (fetch limits and the like) is set in a config file, see `skurd
+/// config apply`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  skurd profile add daily --collection news --every 1d
+  skurd profile add once --collection news --every 1d --length 1 --max-depth 20 --off-domain-hops 1
+  skurd profile add papers --collection pdf --every 4w --within any --include 'regex:\\.pdf$'")]
 pub(crate) struct ProfileArgs {
     #[command(flatten)]
     pub(crate) data: DataDir,
@@ -81,11 +96,18 @@ pub(crate) struct ProfileArgs {
     pub(crate) add: AddArgs,
 }
 
+const WITHIN: [(Within, &str, &str); 4] = [
+    (Within::Path, "path", ""),
+    (Within::Host, "host", ""),
+    (Within::Domain, "domain", ""),
+    (Within::Any, "any", ""),
+];
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct ScopeArgs {
     /// How far around the seed
-    #[arg(long, default_value = "domain")]
-    pub(crate) within: WithinArg,
+    #[arg(long, default_value = "domain", value_parser = value::one_of(WITHIN))]
+    pub(crate) within: Within,
     /// Links from the seed; no limit if not given
     #[arg(long, value_name = "N")]
     pub(crate) max_depth: Option<u32>,
@@ -116,7 +138,14 @@ pub(crate) struct LimitArgs {
     pub(crate) blacklist_for: Option<Span>,
 }
 
+/// Add a group of hosts that share one politeness slot
+///
+/// Its name is one that no host can have: with a colon, a slash or a blank in it.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  skurd host-group add group:shops --host a.example.org --host b.example.org
+  skurd host-group add group:cdn --host cdn.example.org --delay 2s..1m --parallel 2"
+)]
 pub(crate) struct GroupArgs {
     #[command(flatten)]
     pub(crate) data: DataDir,

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::DataDir;
-use super::value::name;
+use super::value::{DataDir, name};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum ArchiveCommand {

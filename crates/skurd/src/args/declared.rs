@@ -2,57 +2,14 @@
 
 use clap::Subcommand;
 
-use super::add::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
 use super::value::DataDir;
 
+/// Adding a thing of some kind, and what can be done with those there are.
 #[derive(Debug, Subcommand)]
-pub(crate) enum SeedCommand {
-    /// Add a place to start at
-    ///
-    /// It is harvested from the next `skurd start` on.
-    #[command(after_help = "Examples:\n  skurd seed add https://vg.no/ --profile daily
-  skurd seed add https://nrk.no/ --name nrk --profile daily --profile weekly --inactive")]
-    Add(SeedArgs),
+pub(crate) enum ThingCommand<A: clap::Args, S: Subcommand = SwitchedCommand> {
+    Add(A),
     #[command(flatten)]
-    Same(SwitchedCommand),
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ProfileCommand {
-    /// Add a way to harvest: a collection, a scope, a frequency
-    ///
-    /// What has no option here (fetch limits and the like) is set in a config file, see `skurd
-    /// config apply`.
-    #[command(after_help = "Examples:\n  skurd profile add daily --collection news --every 1d
-  skurd profile add once --collection news --every 1d --length 1 --max-depth 20 --off-domain-hops 1
-  skurd profile add papers --collection pdf --every 4w --within any --include 'regex:\\.pdf$'")]
-    Add(ProfileArgs),
-    #[command(flatten)]
-    Same(SwitchedCommand),
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum CollectionCommand {
-    /// Add a collection: what is harvested together and apart from the rest
-    #[command(after_help = "Examples:\n  skurd collection add news
-  skurd collection add intranet --warc-prefix INTRA --user-agent 'archive/1.0' --no-index")]
-    Add(CollectionArgs),
-    #[command(flatten)]
-    Same(SwitchedCommand),
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum GroupCommand {
-    /// Add a group of hosts that share one politeness slot
-    ///
-    /// Its name is one that no host can have: with a colon, a slash or a blank in it.
-    #[command(
-        after_help = "Examples:\n  skurd host-group add group:shops --host a.example.org --host b.example.org
-  skurd host-group add group:cdn --host cdn.example.org --delay 2s..1m --parallel 2"
-    )]
-    Add(GroupArgs),
-    #[command(flatten)]
-    Same(SameCommand),
+    Same(S),
 }
 
 /// What can be done with every kind of thing that has a switch.

@@ -1,6 +1,6 @@
 //! What every command that harvests can be told.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use declare::given::{Delay, contact, delay, duration, line};
@@ -111,6 +111,24 @@ pub(crate) struct CrawlArgs {
     pub(crate) depth: Option<u32>,
 }
 
+/// Where a server listens if nobody says.
+pub(crate) const USUAL_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8642);
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct ServeArgs {
+    /// What to harvest; without it, what is declared in the data directory
+    #[arg(value_name = "CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) harvest: HarvestArgs,
+    /// Where to listen; any address but loopback wants a token. Port 0 is any that is free
+    #[arg(long, value_name = "ADDR:PORT", default_value_t = USUAL_LISTEN)]
+    pub(crate) listen: SocketAddr,
+    /// The file whose first line is the token that requests must bring; or set SKURD_TOKEN
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+}
+
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct DemoArgs {
     /// Where the demo keeps its data; what an earlier demo left there goes
@@ -141,7 +159,7 @@ pub(crate) struct CapturesArgs {
     pub(crate) collection: Option<String>,
     /// How many at most
     #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<usize>,
+    pub(crate) limit: Option<u64>,
     /// Print one JSON object per capture
     #[arg(long)]
     pub(crate) json: bool,
@@ -153,19 +171,16 @@ pub(crate) enum CdxCommand {
     #[command(
         after_help = "Examples:\n  skurd cdx export > index.cdxj\n  skurd cdx export --collection news --output news.cdxj"
     )]
-    Export(CdxExportArgs),
-}
-
-#[derive(Clone, Debug, clap::Args)]
-pub(crate) struct CdxExportArgs {
-    #[command(flatten)]
-    pub(crate) data: DataDir,
-    /// Only of this collection
-    #[arg(long, value_name = "NAME")]
-    pub(crate) collection: Option<String>,
-    /// Where to write it, instead of standard output
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    Export {
+        #[command(flatten)]
+        data: DataDir,
+        /// Only of this collection
+        #[arg(long, value_name = "NAME")]
+        collection: Option<String>,
+        /// Where to write it, instead of standard output
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, clap::Subcommand)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use policy::time::Time;
 
 use super::value::{self, DataDir};
@@ -33,12 +33,26 @@ pub(crate) enum IndexCommand {
     /// List the pages that are linked to most, or the domains with the most pages
     #[command(after_help = "Examples:\n  skurd index top\n  skurd index top --by score --limit 100
   skurd index top --domains --json")]
-    Top(TopArgs),
+    Top {
+        /// By what pages are ranked
+        #[arg(long, default_value = "incount", value_parser = value::one_of(RANKS), conflicts_with = "domains")]
+        by: &'static str,
+        /// Domains by the number of their pages, instead of pages
+        #[arg(long)]
+        domains: bool,
+        #[command(flatten)]
+        list: ListArgs,
+    },
     /// List the pages of a domain, the highest score first
     #[command(
         after_help = "Examples:\n  skurd index domain example.com\n  skurd index domain bbc.co.uk --json"
     )]
-    Domain(DomainArgs),
+    Domain {
+        /// The registrable domain, like example.com or bbc.co.uk
+        domain: String,
+        #[command(flatten)]
+        list: ListArgs,
+    },
     /// Show a page: how often it is linked to, from where, and where it links to
     #[command(after_help = "Examples:\n  skurd index page https://example.com/
   skurd index page https://example.com/ --inlinks --since 2024 --until 2024
@@ -56,7 +70,13 @@ pub(crate) enum IndexCommand {
     #[command(
         after_help = "Examples:\n  skurd index verify\n  skurd index verify --repair --collection news"
     )]
-    Verify(VerifyArgs),
+    Verify {
+        /// Make the index agree with its pages
+        #[arg(long)]
+        repair: bool,
+        #[command(flatten)]
+        which: WhichArgs,
+    },
     /// Count pages, links, domains, and what still waits to be worked in
     #[command(after_help = "Examples:\n  skurd index stats\n  skurd index stats --json")]
     Stats(WhichArgs),
@@ -105,33 +125,10 @@ pub(crate) struct ListArgs {
     pub(crate) after: Option<String>,
 }
 
-#[derive(Debug, clap::Args)]
-pub(crate) struct TopArgs {
-    /// By what pages are ranked
-    #[arg(long, value_enum, default_value_t = By::Incount, conflicts_with = "domains")]
-    pub(crate) by: By,
-    /// Domains by the number of their pages, instead of pages
-    #[arg(long)]
-    pub(crate) domains: bool,
-    #[command(flatten)]
-    pub(crate) list: ListArgs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
-    /// How many pages link to it
-    Incount,
-    /// That, and one more if the page itself was loaded
-    Score,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct DomainArgs {
-    /// The registrable domain, like example.com or bbc.co.uk
-    pub(crate) domain: String,
-    #[command(flatten)]
-    pub(crate) list: ListArgs,
-}
+const RANKS: [(&str, &str, &str); 2] = [
+    ("incount", "incount", "How many pages link to it"),
+    ("score", "score", "That, and one more if the page itself was loaded"),
+];
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PageArgs {
@@ -151,13 +148,4 @@ pub(crate) struct PageArgs {
     pub(crate) until: Option<Time>,
     #[command(flatten)]
     pub(crate) list: ListArgs,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct VerifyArgs {
-    /// Make the index agree with its pages
-    #[arg(long)]
-    pub(crate) repair: bool,
-    #[command(flatten)]
-    pub(crate) which: WhichArgs,
 }

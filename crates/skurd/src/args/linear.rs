@@ -5,12 +5,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use policy::time::Span;
 use policy::walk::{Direction, Resume, Retry};
 
-use super::HarvestArgs;
-use super::value::{DataDir, duration, pause};
+use super::harvest::HarvestArgs;
+use super::value::{DataDir, duration, one_of, pause};
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -28,18 +28,15 @@ pub(crate) enum LinearCommand {
         after_help = "Examples:\n  skurd linear show\n  skurd linear show 'https://example.org/notice/{id}'
   skurd linear show notices --json | jq .holes"
     )]
-    Show(ShowArgs),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ShowArgs {
-    /// Its name: the template, unless it was given another
-    pub(crate) walk: Option<String>,
-    #[command(flatten)]
-    pub(crate) data: DataDir,
-    /// Print one JSON object per walk
-    #[arg(long)]
-    pub(crate) json: bool,
+    Show {
+        /// Its name: the template, unless it was given another
+        walk: Option<String>,
+        #[command(flatten)]
+        data: DataDir,
+        /// Print one JSON object per walk
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -48,8 +45,8 @@ pub(crate) struct WalkArgs {
     #[arg(value_name = "TEMPLATE", required = true)]
     pub(crate) templates: Vec<String>,
     /// What to do with a walk that was there before
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = ResumeArg::Continue)]
-    pub(crate) resume: ResumeArg,
+    #[arg(long, value_name = "HOW", default_value = "continue", value_parser = one_of(RESUMES))]
+    pub(crate) resume: Resume,
     /// End after this time
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     pub(crate) length: Option<Span>,
@@ -80,8 +77,8 @@ pub(crate) struct IdArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) from: Vec<String>,
     /// Which way the ids go; up if not given, both with --from
-    #[arg(long, value_name = "WAY", value_enum)]
-    pub(crate) direction: Vec<DirectionArg>,
+    #[arg(long, value_name = "WAY", value_parser = one_of(DIRECTIONS))]
+    pub(crate) direction: Vec<Direction>,
     /// From one id to the next [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) step: Vec<String>,
@@ -95,8 +92,8 @@ pub(crate) struct IdArgs {
     #[arg(long, value_name = "DURATION", value_parser = pause)]
     pub(crate) cooldown: Vec<Span>,
     /// Which ids are tried again [default: all]
-    #[arg(long, value_name = "WHICH", value_enum)]
-    pub(crate) retry: Vec<RetryArg>,
+    #[arg(long, value_name = "WHICH", value_parser = one_of(RETRIES))]
+    pub(crate) retry: Vec<Retry>,
     /// Fetches of a walk in its turn, where several take turns [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) rate: Vec<String>,
@@ -133,56 +130,20 @@ pub(crate) struct ExistenceArgs {
     pub(crate) body_lacks: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ResumeArg {
-    /// The remaining bound: where it was interrupted, or beyond the margin it had ended at
-    Continue,
-    /// Only the ids that were missed, with all their attempts anew
-    Holes,
-    /// Both
-    Both,
-}
+const RESUMES: [(Resume, &str, &str); 3] = [
+    (
+        Resume::Continue,
+        "continue",
+        "The remaining bound: where it was interrupted, or beyond the margin it had ended at",
+    ),
+    (Resume::Holes, "holes", "Only the ids that were missed, with all their attempts anew"),
+    (Resume::Both, "both", "Both"),
+];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DirectionArg {
-    Up,
-    Down,
-    Both,
-}
+const DIRECTIONS: [(Direction, &str, &str); 3] =
+    [(Direction::Up, "up", ""), (Direction::Down, "down", ""), (Direction::Both, "both", "")];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RetryArg {
-    /// Also those that are absent: a 404 may be early
-    All,
-    /// Only those that failed
-    Failed,
-}
-
-impl From<ResumeArg> for Resume {
-    fn from(word: ResumeArg) -> Resume {
-        match word {
-            ResumeArg::Continue => Resume::Continue,
-            ResumeArg::Holes => Resume::Holes,
-            ResumeArg::Both => Resume::Both,
-        }
-    }
-}
-
-impl From<DirectionArg> for Direction {
-    fn from(word: DirectionArg) -> Direction {
-        match word {
-            DirectionArg::Up => Direction::Up,
-            DirectionArg::Down => Direction::Down,
-            DirectionArg::Both => Direction::Both,
-        }
-    }
-}
-
-impl From<RetryArg> for Retry {
-    fn from(word: RetryArg) -> Retry {
-        match word {
-            RetryArg::All => Retry::All,
-            RetryArg::Failed => Retry::Failed,
-        }
-    }
-}
+const RETRIES: [(Retry, &str, &str); 2] = [
+    (Retry::All, "all", "Also those that are absent: a 404 may be early"),
+    (Retry::Failed, "failed", "Only those that failed"),
+];

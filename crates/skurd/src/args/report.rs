@@ -41,7 +41,7 @@ pub(crate) enum ReportCommand {
         #[command(flatten)]
         report: ReportArgs,
         /// What a row stands for
-        #[arg(long, default_value = "domain", value_parser = value::described(&DomainsBy::ALL, DomainsBy::as_str, about))]
+        #[arg(long, default_value = "domain", value_parser = value::one_of(DOMAINS_BY))]
         by: DomainsBy,
         /// How long a time a row stands for; by days if it goes back further than two of them
         #[arg(long, value_parser = value::choice(&TimeStep::ALL, TimeStep::as_str))]
@@ -93,10 +93,8 @@ pub(crate) struct PrintArgs {
     pub(crate) plot: Option<PathBuf>,
 }
 
-fn about(by: DomainsBy) -> &'static str {
-    match by {
-        DomainsBy::Domain => "",
-        DomainsBy::Time => "Of all domains together",
-        DomainsBy::Both => "Each domain at each time",
-    }
-}
+const DOMAINS_BY: [(DomainsBy, &str, &str); 3] = [
+    (DomainsBy::Domain, "domain", ""),
+    (DomainsBy::Time, "time", "Of all domains together"),
+    (DomainsBy::Both, "both", "Each domain at each time"),
+];

@@ -5,29 +5,27 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 pub(crate) use declare::given::*;
-use policy::scope::Within;
 
 /// One of the values that have a word of their own.
 pub(crate) fn choice<T: Copy + Send + Sync + 'static>(
     all: &'static [T],
     word: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
-    described(all, word, |_| "")
+    one_of(all.iter().map(move |value| (*value, word(*value), "")))
 }
 
-/// The same with a sentence about each in the long help.
-pub(crate) fn described<T: Copy + Send + Sync + 'static>(
-    all: &'static [T],
-    word: fn(T) -> &'static str,
-    help: fn(T) -> &'static str,
+/// One of some values, each with its word and what the long help says about it.
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
+    words: impl IntoIterator<Item = (T, &'static str, &'static str)>,
 ) -> impl TypedValueParser<Value = T> {
-    let possible = |value: &T| match help(*value) {
-        "" => PossibleValue::new(word(*value)),
-        text => PossibleValue::new(word(*value)).help(text),
+    let words: Vec<_> = words.into_iter().collect();
+    let possible = |(_, word, help): &(T, &'static str, &'static str)| match *help {
+        "" => PossibleValue::new(*word),
+        help => PossibleValue::new(*word).help(help),
     };
-    let words = PossibleValuesParser::new(all.iter().map(possible));
-    words.try_map(move |text| {
-        all.iter().copied().find(|value| word(*value) == text).ok_or("this is no such word")
+    PossibleValuesParser::new(words.iter().map(possible)).try_map(move |text| {
+        let found = words.iter().find(|(_, word, _)| *word == text);
+        found.map(|(value, ..)| *value).ok_or("this is no such word")
     })
 }
 
@@ -36,23 +34,4 @@ pub(crate) struct DataDir {
     /// The data directory
     #[arg(long = "data", value_name = "DIR", default_value = "./skurd-data")]
     pub(crate) dir: PathBuf,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub(crate) enum WithinArg {
-    Path,
-    Host,
-    Domain,
-    Any,
-}
-
-impl From<WithinArg> for Within {
-    fn from(word: WithinArg) -> Within {
-        match word {
-            WithinArg::Path => Within::Path,
-            WithinArg::Host => Within::Host,
-            WithinArg::Domain => Within::Domain,
-            WithinArg::Any => Within::Any,
-        }
-    }
 }

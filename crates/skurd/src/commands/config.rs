@@ -1,43 +1,62 @@
+//! `skurd config`: checking files, how they are written, and declaring what they say.
+
 use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use app::config::{Applied, AppliedKind};
+use axum::http::Method;
 use declare::{self, ConfigError, Declared, counted};
-use harvest::session::note;
-use policy::catalog::Catalog;
+use harvest::session::{note, stdout};
+use policy::catalog::{Catalog, Change};
 use serde_json::json;
+use server::client::{Call, Client};
+
+use crate::output::{Column, Table, left, line, right, shown};
+
+const KINDS: [Column<AppliedKind>; 5] = [
+    left("kind", |count| shown(&count.kind)),
+    right("added", |count| shown(count.added)),
+    right("changed", |count| shown(count.changed)),
+    right("unchanged", |count| shown(count.unchanged)),
+    right("deleted", |count| shown(count.deleted)),
+];
 
 pub(crate) fn check(file: &Path, as_json: bool) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    match declare::load(file) {
-        Ok(declared) => print_good(&mut out, file, declared, as_json)?,
-        Err(error) => {
-            if let (true, Some(problems)) = (as_json, error.downcast_ref::<ConfigError>()) {
-                print_problems(&mut out, problems)?;
-                out.flush()?;
-            }
-            return Err(error);
-        }
+    let declared = declare::load(file);
+    let wrong = declared.as_ref().err().and_then(|error| error.downcast_ref::<ConfigError>());
+    for problem in wrong.filter(|_| as_json).iter().flat_map(|wrong| &wrong.problems) {
+        line(json!({
+            "file": file.display().to_string(),
+            "line": problem.at.line,
+            "column": problem.at.column,
+            "problem": problem.what,
+            "hint": problem.hint,
+        }))?;
     }
-    out.flush()?;
-    Ok(())
+    print_good(file, declared?, as_json)
 }
 
-pub(crate) fn schema() -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{:#}", declare::schema())?;
-    out.flush()?;
-    Ok(())
+/// What a file says becomes what is declared, change by change.
+pub(crate) fn apply(file: &Path, dir: &Path, prune: bool, as_json: bool) -> Result<()> {
+    let bytes = declare::read_bounded(file, declare::CONFIG_BYTES_MAX)?;
+    // What is wrong with it is told under its own name, before there is a directory.
+    declare::parse(&file.display().to_string(), &bytes)?;
+    let mut question = Call::new(Method::POST, "config").yaml(bytes);
+    question.query.push(("prune", prune.to_string()));
+    let applied: Applied = Client::create(dir)?.ask(&question)?;
+    let mut out = stdout();
+    match as_json {
+        true => applied.kinds.iter().try_for_each(|kind| writeln!(out, "{}", json!(kind)))?,
+        false => Table::new(&KINDS).page(&mut out, &applied.kinds)?,
+    }
+    if !as_json && !applied.changed {
+        writeln!(out, "everything was as {} says", file.display())?;
+    }
+    Ok(out.flush()?)
 }
 
-pub(crate) fn example() -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(declare::example().as_bytes())?;
-    out.flush()?;
-    Ok(())
-}
-
-fn print_good(out: &mut impl Write, file: &Path, declared: Declared, as_json: bool) -> Result<()> {
+fn print_good(file: &Path, declared: Declared, as_json: bool) -> Result<()> {
     let counts = [
         ("collection", "collections", declared.collections.len()),
         ("profile", "profiles", declared.profiles.len()),
@@ -47,18 +66,18 @@ fn print_good(out: &mut impl Write, file: &Path, declared: Declared, as_json: bo
         ("walk", "walks", declared.walks.len()),
     ];
     let warnings = declared.warnings();
-    take_in(declared).with_context(|| format!("{} cannot be taken in", file.display()))?;
+    // What is called good has been taken in once, by the very code a harvest does it with.
+    taken_in(&declared.into_changes()).with_context(|| format!("{} cannot be taken in", file.display()))?;
     if as_json {
         let mut object = json!({ "file": file.display().to_string(), "good": true });
         for (_, key, number) in counts {
             object[key] = json!(number);
         }
         object["warnings"] = warnings.iter().map(|(what, _)| *what).collect();
-        writeln!(out, "{object}")?;
-        return Ok(());
+        return line(object);
     }
     let told: Vec<String> = counts.iter().map(|(thing, _, number)| counted(*number, thing)).collect();
-    writeln!(out, "{} is good: {}", file.display(), told.join(", "))?;
+    line(format!("{} is good: {}", file.display(), told.join(", ")))?;
     warn(&file.display().to_string(), &warnings)
 }
 
@@ -67,25 +86,9 @@ pub(super) fn warn(file: &str, warnings: &[(&str, &str)]) -> Result<()> {
     warnings.iter().try_for_each(|(what, hint)| note(&format!("warning: {file}: {what}\n  hint: {hint}")))
 }
 
-/// What is called good has been taken in once, by the very code a harvest does it with.
-fn take_in(declared: Declared) -> Result<()> {
+/// What is declared by so many changes.
+pub(super) fn taken_in(changes: &[Change]) -> Result<Catalog> {
     let mut catalog = Catalog::new();
-    for change in declared.into_changes() {
-        catalog.apply(change)?;
-    }
-    Ok(())
-}
-
-fn print_problems(out: &mut impl Write, error: &ConfigError) -> Result<()> {
-    for problem in &error.problems {
-        let object = json!({
-            "file": error.file,
-            "line": problem.at.line,
-            "column": problem.at.column,
-            "problem": problem.what,
-            "hint": problem.hint,
-        });
-        writeln!(out, "{object}")?;
-    }
-    Ok(())
+    changes.iter().try_for_each(|change| catalog.apply(change.clone()))?;
+    Ok(catalog)
 }

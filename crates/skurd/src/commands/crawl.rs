@@ -7,12 +7,12 @@ use declare::hint::hinted;
 use declare::{self, Declared};
 use harvest::session::{note, parse_url};
 use harvest::{Harvest, Until, achieved};
-use policy::model::{Collection, Limits, Politeness, Profile, RobotsPolicy, Seed, Settings};
+use policy::model::{Collection, Politeness, Profile, Seed};
 use policy::scope::Scope;
 use policy::time::Span;
 use policy::url::{UrlRules, normalise};
 
-use crate::args::{CrawlArgs, HarvestArgs};
+use crate::args::harvest::{CrawlArgs, HarvestArgs};
 use crate::commands::config::warn;
 use crate::run::{self, summarise};
 
@@ -29,12 +29,9 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<()> {
     let harvest = Harvest::open(&args.harvest.wanted(), &declared.into_changes())?;
     warn(&args.what.join(" "), &warnings)?;
     let started = harvest.start(args.again)?;
-    if !args.harvest.json && started.seeds > 0 {
-        note(&format!("run {}: {} started", started.run, declare::counted(started.seeds, "seed")))?;
-    }
-    let endless = args.length.is_none() && args.max_urls.is_none();
+    run::tell_started(&started, args.harvest.json)?;
     let until = Until {
-        done: args.until_done || (!from_config && endless) || (!from_config && args.max_urls.is_some()),
+        done: args.until_done || (!from_config && (args.length.is_none() || args.max_urls.is_some())),
         length: args.length,
         max_urls: args.max_urls,
     };
@@ -55,20 +52,14 @@ fn declared(args: &CrawlArgs) -> Result<(Declared, bool)> {
     let configs = args.what.iter().filter(|what| is_config(what)).count();
     let (mut declared, from_config) = match (configs, args.what.as_slice()) {
         (0, urls) => (of_urls(urls, args.depth)?, false),
-        (1, [file]) => {
-            if args.depth.is_some() {
-                return Err(hinted(
-                    "--depth is for URLs",
-                    "a config has `max_depth` in the scope of its profiles",
-                ));
-            }
-            (declare::load(Path::new(file))?, true)
+        (1, [_]) if args.depth.is_some() => {
+            let hint = "a config has `max_depth` in the scope of its profiles";
+            return Err(hinted("--depth is for URLs", hint));
         }
+        (1, [file]) => (declare::load(Path::new(file))?, true),
         _ => {
-            return Err(hinted(
-                "a config file cannot be mixed with anything else",
-                "give URLs, or one config file",
-            ));
+            let what = "a config file cannot be mixed with anything else";
+            return Err(hinted(what, "give URLs, or one config file"));
         }
     };
     adjust(&mut declared, &args.harvest);
@@ -96,11 +87,11 @@ fn of_urls(urls: &[String], depth: Option<u32>) -> Result<Declared> {
         let url = normalise(url.as_str(), None, &rules)?;
         if seeds.iter().all(|seed| seed.name != url.as_str()) {
             let name = url.as_str().to_owned();
-            seeds.push(Seed { url: name.clone(), name, active: true, profiles: vec![PROFILE.to_owned()] });
+            let profiles = vec![PROFILE.to_owned()];
+            seeds.push(Seed { url: name.clone(), name, profiles, ..Seed::default() });
         }
     }
     Ok(Declared {
-        settings: Settings::default(),
         collections: vec![collection(COLLECTION)],
         profiles: vec![profile(PROFILE, COLLECTION, Scope { max_depth: depth, ..Scope::default() })],
         seeds,
@@ -110,30 +101,13 @@ fn of_urls(urls: &[String], depth: Option<u32>) -> Result<Declared> {
 
 /// A collection with nothing special about it.
 pub(super) fn collection(name: &str) -> Collection {
-    Collection {
-        name: name.to_owned(),
-        active: true,
-        user_agent: None,
-        headers: Vec::new(),
-        cookies: Vec::new(),
-        warc_prefix: None,
-        index: true,
-    }
+    Collection { name: name.to_owned(), ..Collection::default() }
 }
 
 /// A profile that harvests everything once.
 pub(super) fn profile(name: &str, collection: &str, scope: Scope) -> Profile {
-    Profile {
-        name: name.to_owned(),
-        active: true,
-        collection: collection.to_owned(),
-        scope,
-        every: Span::days(1),
-        length: Some(1),
-        ttl: None,
-        robots: RobotsPolicy::Obey,
-        limits: Limits::default(),
-    }
+    let (name, collection) = (name.to_owned(), collection.to_owned());
+    Profile { name, collection, scope, every: Span::days(1), length: Some(1), ..Profile::default() }
 }
 
 /// What the command line says goes before what the file says.

@@ -1,25 +1,23 @@
 //! `skurd demo`: a web on loopback, harvested for real, with the dashboard on.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use app::App;
 use app::Live;
 use declare::hint::{hinted, misused};
 use frontier::Witness;
-use harvest::session::{note, stdout};
+use harvest::session::note;
 use harvest::{Harvest, Until, Wanted};
 use net::warc::Compression;
-use server::{Guard, Server};
 use testkit::{self, Demo, Seen};
 use tokio::runtime::Builder;
 
-use super::serve::{self, tell};
-use crate::args::{DemoArgs, USUAL_LISTEN};
+use super::serve;
+use crate::args::harvest::{DemoArgs, USUAL_LISTEN};
+use crate::output::line;
 use crate::run::{self, summarise};
 
 /// Says that a directory is a demo's and may be thrown away.
@@ -38,18 +36,21 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
         .with_context(|| format!("cannot listen on port {} of 127.0.0.1", args.port))?;
     let address = web.address();
     if !args.json {
-        note(&format!(
-            "a web of {} hosts is at {address}; harvesting it into {}",
-            testkit::HOSTS.len(),
-            args.dir.display()
-        ))?;
+        let (hosts, dir) = (testkit::HOSTS.len(), args.dir.display());
+        note(&format!("a web of {hosts} hosts is at {address}; harvesting it into {dir}"))?;
     }
-    let harvest = Harvest::open(&wanted(args, &format!("*.test={address}"))?, &declared.into_changes())?;
+    let wanted = Wanted {
+        dir: args.dir.clone(),
+        user_agent: None,
+        contact: None,
+        resolve: vec![format!("*.test={address}")],
+        allow_net: vec!["127.0.0.0/8".parse()?],
+        compression: Some(Compression::Gzip(Compression::GZIP_LEVEL)),
+        workers: WORKERS,
+    };
+    let harvest = Harvest::open(&wanted, &declared.into_changes())?;
     mark(&args.dir)?;
-    let live = Arc::new(Live::new(Arc::clone(&harvest.figures), Arc::clone(&harvest.archive.health)));
-    let app = App::new(Arc::clone(&harvest.frontier), args.dir.clone(), Arc::clone(&live));
-    let server = Server::start(listener, Guard::new(None)?, app, dashboard::pages)?;
-    tell(&server, args.json)?;
+    let (server, live) = serve::start(&harvest, &args.dir, listener, None, args.json)?;
     let ran = watched(args, &harvest, &web, &live, server.address);
     server.stop();
     ran
@@ -125,54 +126,31 @@ fn tell_politeness(log: &[Seen]) -> Result<()> {
     for seen in log {
         by_site.entry(policy::url::site_of(&seen.ask.host)).or_default().push(seen);
     }
-    let mut out = stdout();
     let pairs = || by_site.values().flat_map(|seen| seen.windows(2));
     let pauses = pairs().filter_map(|pair| Some(pair[1].begin.saturating_duration_since(pair[0].end?)));
     let overlaps = pairs().filter(|pair| pair[0].end.is_some_and(|end| pair[1].begin < end));
-    writeln!(
-        out,
+    line(format!(
         "seen from the other side: {} requests, {} of them before the one before was answered, shortest pause {} ms",
         log.len(),
         overlaps.count(),
         pauses.min().unwrap_or_default().as_millis(),
-    )?;
-    Ok(out.flush()?)
-}
-
-fn wanted(args: &DemoArgs, resolve: &str) -> Result<Wanted> {
-    Ok(Wanted {
-        dir: args.dir.clone(),
-        user_agent: None,
-        contact: None,
-        resolve: vec![resolve.to_owned()],
-        allow_net: vec!["127.0.0.0/8".parse()?],
-        compression: Some(Compression::Gzip(Compression::GZIP_LEVEL)),
-        workers: WORKERS,
-    })
+    ))
 }
 
 fn tell_what_to_try(dir: &Path) -> Result<()> {
-    let mut out = stdout();
-    let data = format!("--data {}", dir.display());
-    writeln!(out, "try:")?;
+    line("try:")?;
     for (command, what) in [
-        (format!("skurd why http://felle.test/ {data}"), "every rule that decides about a URL"),
-        (format!("skurd captures http://avis.test/ {data}"), "the front page, twice: it changed"),
-        (
-            format!("skurd captures http://privat.test/ {data}"),
-            "one address, seen by a guest and by a member",
-        ),
-        (format!("skurd blacklist {data}"), "what robots.txt denied and what was never found"),
-        (format!("skurd linear show minutes {data}"), "minutes that no page links to, found by counting"),
-        (format!("skurd index top --collection open {data}"), "what the town links to most"),
-        (format!("skurd report domains {data}"), "answers, bytes and errors of each domain"),
-        (format!("skurd report contract {data}"), "whether the promised frequency was kept"),
-        (
-            format!("skurd warc check {}/*.warc.gz", harvest::wire::warc_dir(dir).display()),
-            "the archive is sound",
-        ),
+        ("why http://felle.test/", "every rule that decides about a URL"),
+        ("captures http://avis.test/", "the front page, twice: it changed"),
+        ("captures http://privat.test/", "one address, seen by a guest and by a member"),
+        ("blacklist", "what robots.txt denied and what was never found"),
+        ("linear show minutes", "minutes that no page links to, found by counting"),
+        ("index top --collection open", "what the town links to most"),
+        ("report domains", "answers, bytes and errors of each domain"),
+        ("report contract", "whether the promised frequency was kept"),
     ] {
-        writeln!(out, "  {command:<64} {what}")?;
+        line(format!("  {:<64} {what}", format!("skurd {command} --data {}", dir.display())))?;
     }
-    Ok(out.flush()?)
+    let check = format!("skurd warc check {}/*.warc.gz", harvest::wire::warc_dir(dir).display());
+    line(format!("  {check:<64} the archive is sound"))
 }

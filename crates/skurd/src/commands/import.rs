@@ -13,6 +13,7 @@ use server::api::BODY_BYTES_MAX;
 use server::client::{Call, Client};
 
 use crate::args::ImportArgs;
+use crate::output::line;
 
 /// Reads a list with one of the readers and prints or declares its seeds; what was skipped goes to
 /// standard error.
@@ -33,8 +34,7 @@ pub(crate) fn run(args: &ImportArgs, read: impl Fn(&[u8]) -> Result<Imported>) -
         true => to_json_lines(&mut out, &imported.seeds, &args.profiles)?,
         false => to_yaml(&mut out, &imported.seeds, &args.profiles)?,
     }
-    out.flush()?;
-    Ok(())
+    Ok(out.flush()?)
 }
 
 /// Seeds of one request.
@@ -47,19 +47,17 @@ fn store(dir: &Path, seeds: Vec<ImportedSeed>, args: &ImportArgs) -> Result<()> 
     let mut rest = seeds.into_iter().peekable();
     while rest.peek().is_some() {
         let many = ManySeeds { profiles: args.profiles.clone(), seeds: batch(&mut rest) };
-        let question = Call::new(Method::POST, "seeds").body(&serde_json::to_value(many)?);
+        let question = Call::new(Method::POST, "seeds").body(&json!(many));
         let SeedsAdded { added, changed, unchanged } = ask.ask(&question)?;
         all.added += added;
         all.changed += changed;
         all.unchanged += unchanged;
     }
     let SeedsAdded { added, changed, unchanged } = all;
-    let mut out = stdout();
     match args.json {
-        true => writeln!(out, "{}", json!(all))?,
-        false => writeln!(out, "seeds: {added} added, {changed} changed, {unchanged} unchanged")?,
+        true => line(json!(all)),
+        false => line(format!("seeds: {added} added, {changed} changed, {unchanged} unchanged")),
     }
-    Ok(out.flush()?)
 }
 
 /// As many as fit a request.
@@ -81,6 +79,5 @@ fn tell_skipped(file: &str, imported: &Imported) -> Result<()> {
     if imported.skipped_more > 0 {
         writeln!(err, "… and {} more", imported.skipped_more)?;
     }
-    err.flush()?;
-    Ok(())
+    Ok(err.flush()?)
 }

@@ -1,30 +1,28 @@
-mod apply;
 mod archive;
-mod blacklist;
-mod captures;
 mod config;
 mod crawl;
 mod declared;
 mod demo;
-mod hosts;
 mod import;
 mod index;
 mod linear;
 mod listing;
-mod queue;
+mod look;
 mod report;
 mod serve;
 mod simulate;
-mod start;
 mod store;
 mod why;
 
 use anyhow::Result;
+use app::Kind;
 use declare::import as list;
 
-use crate::args::{
-    ArchiveCommand, Args, CdxCommand, Command, ConfigCommand, ImportCommand, StoreCommand, WarcCommand,
-};
+use crate::args::archive::ArchiveCommand;
+use crate::args::declared::ThingCommand;
+use crate::args::harvest::{CdxCommand, WarcCommand};
+use crate::args::{Args, Command, ConfigCommand, ImportCommand, StoreCommand};
+use crate::output::line;
 
 pub(crate) fn run(args: Args) -> Result<()> {
     match args.command {
@@ -32,32 +30,38 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Command::Crawl(args) => crawl::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Linear(args) => linear::run(&args),
-        Command::Captures(args) => captures::run(&args),
-        Command::Cdx(CdxCommand::Export(args)) => archive::export(&args),
+        Command::Captures(args) => look::captures(&args),
+        Command::Cdx(CdxCommand::Export { data, collection, output }) => {
+            archive::export(&data.dir, collection, output.as_deref())
+        }
         Command::Archive(ArchiveCommand::Check { data, quick, json }) => {
             archive::check::run(&data.dir, quick, json)
         }
         Command::Archive(ArchiveCommand::Adopt { files, data, collection, json }) => {
-            archive::adopt::run(&data.dir, &files, collection.as_deref(), json)
+            archive::adopt(&data.dir, &files, collection.as_deref(), json)
         }
         Command::Warc(WarcCommand::Check { files, json }) => archive::check_files(&files, json),
         Command::Config(ConfigCommand::Check { file, json }) => config::check(&file, json),
         Command::Config(ConfigCommand::Apply { file, data, prune, json }) => {
-            apply::run(&file, &data.dir, prune, json)
+            config::apply(&file, &data.dir, prune, json)
         }
-        Command::Config(ConfigCommand::Schema) => config::schema(),
-        Command::Config(ConfigCommand::Example) => config::example(),
+        Command::Config(ConfigCommand::Schema) => line(format!("{:#}", declare::schema())),
+        Command::Config(ConfigCommand::Example) => line(declare::example().trim_end()),
         Command::Import(ImportCommand::Urls(args)) => import::run(&args, list::urls),
         Command::Import(ImportCommand::Heritrix(args)) => import::run(&args, list::heritrix),
         Command::Import(ImportCommand::Veidemann(args)) => import::run(&args, list::veidemann),
-        Command::Seed(command) => declared::seed(command),
-        Command::Profile(command) => declared::profile(command),
-        Command::Collection(command) => declared::collection(command),
-        Command::HostGroup(command) => declared::group(command),
-        Command::Start(args) => start::run(&args),
-        Command::Queue(args) => queue::run(&args),
-        Command::Hosts(args) => hosts::run(&args),
-        Command::Blacklist(args) => blacklist::run(&args),
+        Command::Seed(ThingCommand::Add(args)) => declared::add::seed(args),
+        Command::Seed(ThingCommand::Same(command)) => declared::switched(Kind::Seed, &command),
+        Command::Profile(ThingCommand::Add(args)) => declared::add::profile(args),
+        Command::Profile(ThingCommand::Same(command)) => declared::switched(Kind::Profile, &command),
+        Command::Collection(ThingCommand::Add(args)) => declared::add::collection(args),
+        Command::Collection(ThingCommand::Same(command)) => declared::switched(Kind::Collection, &command),
+        Command::HostGroup(ThingCommand::Add(args)) => declared::add::group(args),
+        Command::HostGroup(ThingCommand::Same(command)) => declared::same(Kind::Group, &command),
+        Command::Start(args) => look::start(&args),
+        Command::Queue(args) => look::queue(&args),
+        Command::Hosts(args) => look::hosts(&args),
+        Command::Blacklist(args) => look::blacklist(&args),
         Command::Why(args) => why::run(&args),
         Command::Index(command) => index::run(&command),
         Command::Report(command) => report::run(&command),

@@ -3,73 +3,213 @@
 use std::io::Write;
 
 use anyhow::{Context, Result};
-use app::reports::{
-    ContractBy, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, OverdueItem, TimeStep,
-};
+use app::reports::{ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, OverdueItem, ROWS_MAX};
 use declare::text::{bytes_text, percent_text, rate_text};
 use harvest::session::note;
 use policy::time::Span;
 use policy::unit::print_duration;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use server::client::{Call, Client};
 
-use super::listing::Printer;
-use crate::args::{DataDir, PrintArgs, ReportArgs, ReportCommand};
-use crate::output::Column;
+use super::listing::{Printer, given};
+use crate::args::report::{PrintArgs, ReportArgs, ReportCommand};
+use crate::args::value::DataDir;
+use crate::output::{Column, left, line, right, shown};
 
-mod columns;
+const fn contract_columns(by: &'static str) -> [Column<ContractItem>; 13] {
+    [
+        left(by, |row| {
+            row.profile.iter().chain(&row.domain).chain(&row.hour).next().cloned().unwrap_or_default()
+        }),
+        right("promised", |row| shown(row.promised)),
+        right("on time", |row| shown(row.on_time)),
+        right("late", |row| shown(row.late)),
+        right("missed", |row| shown(row.missed)),
+        right("overdue", |row| shown(row.overdue)),
+        right("on time %", |row| shown(row.share_on_time.map(percent_text))),
+        right("late p50 ≤", |row| late(row, row.late_p50_s)),
+        right("p95 ≤", |row| late(row, row.late_p95_s)),
+        right("p99 ≤", |row| late(row, row.late_p99_s)),
+        right("first", |row| shown(row.first)),
+        right("waited p50 ≤", |row| seconds(row.first, row.wait_p50_s)),
+        right("p95 ≤", |row| seconds(row.first, row.wait_p95_s)),
+    ]
+}
 
-use columns::{BY_DOMAIN, BY_HOUR, BY_PROFILE, DOMAINS, ERRORS, FEASIBILITY, NOW, TIMES};
+fn late(row: &ContractItem, bound: u64) -> String {
+    seconds(row.on_time + row.late, bound)
+}
+
+/// An upper bound of so many.
+fn seconds(of: u64, bound: u64) -> String {
+    match (of, bound) {
+        (0, _) => "–".to_owned(),
+        (_, 0) => "0s".to_owned(),
+        (_, seconds) => Span::seconds(seconds).to_string(),
+    }
+}
+
+const NOW: [Column<OverdueItem>; 6] = [
+    left("collection", |row| shown(&row.collection)),
+    right("queued", |row| shown(row.queued)),
+    right("never harvested", |row| shown(row.never_harvested)),
+    right("overdue", |row| shown(row.overdue)),
+    right("done", |row| shown(row.done)),
+    right("blacklisted", |row| shown(row.blacklisted)),
+];
+
+const DOMAINS: [Column<DomainItem>; 14] = [
+    left("time", |row| shown(&row.time)),
+    left("domain", |row| shown(&row.domain)),
+    right("requests", |row| shown(row.requests)),
+    right("2xx", |row| of_class(row, '2')),
+    right("3xx", |row| of_class(row, '3')),
+    right("not found", |row| shown(row.not_found)),
+    right("errors", |row| shown(row.error_answers)),
+    right("no answer", |row| shown(row.errors)),
+    right("bytes", |row| bytes_text(row.bytes)),
+    right("new", |row| shown(row.new)),
+    right("changed", |row| shown(row.changed)),
+    right("unchanged", |row| shown(row.unchanged)),
+    right("response p50 ≤", |row| Span(row.response_p50_ms).to_string()),
+    right("p95 ≤", |row| Span(row.response_p95_ms).to_string()),
+];
+
+fn of_class(row: &DomainItem, class: char) -> String {
+    let counts = row.statuses.iter().filter(|(status, _)| status.starts_with(class));
+    shown(counts.map(|(_, count)| count).sum::<u64>())
+}
+
+const ERRORS: [Column<ErrorItem>; 4] = [
+    left("kind", |row| shown(&row.kind)),
+    right("count", |row| shown(row.count)),
+    right("of requests", share),
+    left("domain", |row| shown(&row.domain)),
+];
+
+#[allow(clippy::cast_precision_loss, reason = "a share, shown with one decimal")]
+fn share(row: &ErrorItem) -> String {
+    shown((row.requests > 0).then(|| percent_text(row.count as f64 / row.requests as f64)))
+}
+
+const FEASIBILITY: [Column<FeasibilityItem>; 7] = [
+    left("host or group", |row| shown(&row.unit)),
+    right("urls", |row| shown(row.urls)),
+    right("wanted/day", |row| rate_text(row.wanted_per_day)),
+    right("possible/day", |row| rate_text(row.possible_per_day)),
+    right("load", |row| percent_text(row.load.unwrap_or(f64::INFINITY))),
+    right("delay", |row| Span(row.delay_ms).to_string()),
+    left("verdict", |row| shown(&row.verdict)),
+];
 
 /// Rows of a report, as they came.
 #[derive(Deserialize)]
 struct Rows {
     #[serde(default)]
-    since: Option<String>,
+    since: String,
     items: Vec<Box<RawValue>>,
     more: usize,
     #[serde(default)]
     queue: Vec<Box<RawValue>>,
     #[serde(default)]
-    summary: Option<String>,
+    summary: String,
 }
 
 pub(crate) fn run(command: &ReportCommand) -> Result<()> {
     match command {
-        ReportCommand::Contract { report, by } => contract(report, *by),
-        ReportCommand::Domains { report, by, step } => domains(report, *by, *step),
-        ReportCommand::Errors(report) => errors(report),
+        ReportCommand::Contract { report, by } => contract(report, by.as_str()),
+        ReportCommand::Domains { report, by, step } => {
+            let columns = DOMAINS.iter().filter(|column| match by {
+                DomainsBy::Domain => column.name != "time",
+                DomainsBy::Time => column.name != "domain",
+                DomainsBy::Both => true,
+            });
+            let step = step.map(|step| step.as_str().to_owned());
+            let rows = given([("by", Some(by.as_str().to_owned())), ("step", step)]);
+            Asked::since("reports/domains", report, rows)?.print(columns, "nothing was harvested")
+        }
+        ReportCommand::Errors(report) => {
+            Asked::since("reports/errors", report, Vec::new())?.print(&ERRORS, "nothing went wrong")
+        }
         ReportCommand::Feasibility { data, print } => feasibility(data, print),
     }
+}
+
+fn contract(args: &ReportArgs, by: &'static str) -> Result<()> {
+    let asked = Asked::since("reports/contract", args, vec![("by", by.to_owned())])?;
+    let rows = asked.rows()?;
+    asked.table(&contract_columns(by), &rows.items)?;
+    if !args.print.json && !rows.queue.is_empty() {
+        line("\nqueue now")?;
+    }
+    let shown = rows.queue.len().min(args.print.limit.unwrap_or(usize::MAX));
+    asked.table(&NOW, &rows.queue[..shown])?;
+    asked.finish(&rows)
+}
+
+fn feasibility(data: &DataDir, args: &PrintArgs) -> Result<()> {
+    let ask = Client::open(&data.dir)?;
+    let asked = Asked { ask, path: "reports/feasibility", query: Vec::new(), args };
+    let rows = asked.rows()?;
+    asked.table(&FEASIBILITY, &rows.items)?;
+    match (args.json, rows.items.is_empty()) {
+        (true, _) => {}
+        (false, true) => note("no host has URLs; `skurd start` queues the seeds")?,
+        (false, false) => line(format!("\n{}", rows.summary))?,
+    }
+    asked.finish(&rows)
 }
 
 /// A report that is asked for.
 struct Asked<'a> {
     ask: Client,
     path: &'static str,
-    query: Vec<(&'a str, String)>,
+    query: Vec<(&'static str, String)>,
     args: &'a PrintArgs,
 }
 
 impl<'a> Asked<'a> {
-    fn new(
-        data: &DataDir,
+    fn since(
         path: &'static str,
-        since: Option<Span>,
-        args: &'a PrintArgs,
+        args: &'a ReportArgs,
+        mut query: Vec<(&'static str, String)>,
     ) -> Result<Asked<'a>> {
-        let query = since.map(|since| ("since", print_duration(since))).into_iter().collect();
-        Ok(Asked { ask: Client::open(&data.dir)?, path, query, args })
+        query.push(("since", print_duration(args.since)));
+        Ok(Asked { ask: Client::open(&args.data.dir)?, path, query, args: &args.print })
+    }
+
+    /// Prints a report that is one table.
+    fn print<'c, T: DeserializeOwned + 'c>(
+        &self,
+        columns: impl IntoIterator<Item = &'c Column<T>>,
+        nothing: &str,
+    ) -> Result<()> {
+        let rows = self.rows()?;
+        self.table(columns, &rows.items)?;
+        if rows.items.is_empty() && !self.args.json {
+            note(&format!("{nothing} since {}", rows.since))?;
+        }
+        self.finish(&rows)
     }
 
     fn rows(&self) -> Result<Rows> {
-        let limit = self.args.limit.unwrap_or(app::reports::ROWS_MAX).clamp(1, app::reports::ROWS_MAX);
-        let mut query = self.query.clone();
-        query.push(("limit", limit.to_string()));
+        let limit = self.args.limit.unwrap_or(ROWS_MAX).clamp(1, ROWS_MAX);
+        let query = [self.query.as_slice(), &[("limit", limit.to_string())]].concat();
         let mut rows: Rows = self.ask.ask(&Call::get(self.path, query))?;
         rows.items.truncate(self.args.limit.unwrap_or(usize::MAX));
         Ok(rows)
+    }
+
+    fn table<'c, T: DeserializeOwned + 'c>(
+        &self,
+        columns: impl IntoIterator<Item = &'c Column<T>>,
+        items: &[Box<RawValue>],
+    ) -> Result<()> {
+        let mut printer = Printer::new(columns, self.args.json);
+        printer.page(items, |row: T| row)?;
+        Ok(printer.out.flush()?)
     }
 
     /// Tells of what was left out, and draws if that is wanted.
@@ -78,149 +218,9 @@ impl<'a> Asked<'a> {
             note(&format!("{} more rows are not shown", rows.more))?;
         }
         let Some(path) = &self.args.plot else { return Ok(()) };
-        let mut query = self.query.clone();
-        query.push(("format", "svg".to_owned()));
+        let query = [self.query.as_slice(), &[("format", "svg".to_owned())]].concat();
         let svg = self.ask.raw(&Call::get(self.path, query))?;
         std::fs::write(path, svg).with_context(|| format!("cannot write {}", path.display()))?;
         note(&format!("drawn: {}", path.display()))
     }
-}
-
-fn contract(args: &ReportArgs, by: ContractBy) -> Result<()> {
-    let mut asked = Asked::new(&args.data, "reports/contract", Some(args.since), &args.print)?;
-    asked.query.push(("by", by.as_str().to_owned()));
-    let rows = asked.rows()?;
-    let columns: &'static [Column] = match by {
-        ContractBy::Profile => &BY_PROFILE,
-        ContractBy::Domain => &BY_DOMAIN,
-        ContractBy::Hour => &BY_HOUR,
-    };
-    let mut printer = Printer::new(columns, args.print.json);
-    printer.page(&rows.items, contract_cells)?;
-    if !args.print.json && !rows.queue.is_empty() {
-        writeln!(printer.out, "\nqueue now")?;
-    }
-    printer.out.flush()?;
-    drop(printer);
-    let mut printer = Printer::new(&NOW, args.print.json);
-    let shown = rows.queue.len().min(args.print.limit.unwrap_or(usize::MAX));
-    printer.page(&rows.queue[..shown], overdue_cells)?;
-    printer.out.flush()?;
-    asked.finish(&rows)
-}
-
-fn contract_cells(item: &ContractItem) -> Vec<String> {
-    let name = item.profile.as_ref().or(item.domain.as_ref()).or(item.hour.as_ref());
-    let mut cells = vec![name.cloned().unwrap_or_default()];
-    let counts = [item.promised, item.on_time, item.late, item.missed, item.overdue];
-    cells.extend(counts.map(|count| count.to_string()));
-    cells.push(item.share_on_time.map_or("–".to_owned(), percent_text));
-    let spans = |some: bool, seconds: &[u64]| -> Vec<String> {
-        let text = |seconds: &u64| match (some, seconds) {
-            (false, _) => "–".to_owned(),
-            (true, 0) => "0s".to_owned(),
-            (true, seconds) => Span::seconds(*seconds).to_string(),
-        };
-        seconds.iter().map(text).collect()
-    };
-    cells.extend(spans(item.on_time + item.late > 0, &[item.late_p50_s, item.late_p95_s, item.late_p99_s]));
-    cells.push(item.first.to_string());
-    cells.extend(spans(item.first > 0, &[item.wait_p50_s, item.wait_p95_s]));
-    cells
-}
-
-fn overdue_cells(item: &OverdueItem) -> Vec<String> {
-    let numbers = [item.queued, item.never_harvested, item.overdue, item.done, item.blacklisted];
-    let numbers = numbers.map(|number| number.to_string());
-    std::iter::once(item.collection.clone()).chain(numbers).collect()
-}
-
-fn domains(args: &ReportArgs, by: DomainsBy, step: Option<TimeStep>) -> Result<()> {
-    let mut asked = Asked::new(&args.data, "reports/domains", Some(args.since), &args.print)?;
-    asked.query.push(("by", by.as_str().to_owned()));
-    asked.query.extend(step.map(|step| ("step", step.as_str().to_owned())));
-    let rows = asked.rows()?;
-    let columns: &'static [Column] = match by {
-        DomainsBy::Domain => &DOMAINS[1..],
-        DomainsBy::Time => &TIMES,
-        DomainsBy::Both => &DOMAINS,
-    };
-    print(&rows, columns, args.print.json, domain_cells)?;
-    if rows.items.is_empty() && !args.print.json {
-        note(&format!("nothing was harvested since {}", rows.since.as_deref().unwrap_or_default()))?;
-    }
-    asked.finish(&rows)
-}
-
-fn domain_cells(item: &DomainItem) -> Vec<String> {
-    let of_class = |class: char| {
-        let counts = item.statuses.iter().filter(|(status, _)| status.starts_with(class));
-        counts.map(|(_, count)| count).sum::<u64>().to_string()
-    };
-    let mut cells: Vec<String> = item.time.iter().chain(&item.domain).cloned().collect();
-    cells.push(item.requests.to_string());
-    cells.extend(['2', '3'].map(of_class));
-    cells.extend([item.not_found, item.error_answers, item.errors].map(|count| count.to_string()));
-    cells.push(bytes_text(item.bytes));
-    cells.extend([item.new, item.changed, item.unchanged].map(|count| count.to_string()));
-    cells.extend([item.response_p50_ms, item.response_p95_ms].map(|span| Span(span).to_string()));
-    cells
-}
-
-fn errors(args: &ReportArgs) -> Result<()> {
-    let asked = Asked::new(&args.data, "reports/errors", Some(args.since), &args.print)?;
-    let rows = asked.rows()?;
-    print(&rows, &ERRORS, args.print.json, error_cells)?;
-    if rows.items.is_empty() && !args.print.json {
-        note(&format!("nothing went wrong since {}", rows.since.as_deref().unwrap_or_default()))?;
-    }
-    asked.finish(&rows)
-}
-
-#[allow(clippy::cast_precision_loss, reason = "a share, shown with one decimal")]
-fn error_cells(item: &ErrorItem) -> Vec<String> {
-    let share = match item.requests {
-        0 => "–".to_owned(),
-        requests => percent_text(item.count as f64 / requests as f64),
-    };
-    vec![item.kind.clone(), item.count.to_string(), share, item.domain.clone()]
-}
-
-fn feasibility(data: &DataDir, args: &PrintArgs) -> Result<()> {
-    let asked = Asked::new(data, "reports/feasibility", None, args)?;
-    let rows = asked.rows()?;
-    print(&rows, &FEASIBILITY, args.json, feasibility_cells)?;
-    match (args.json, rows.items.is_empty()) {
-        (true, _) => {}
-        (false, true) => note("no host has URLs; `skurd start` queues the seeds")?,
-        (false, false) => {
-            let mut out = harvest::session::stdout();
-            writeln!(out, "\n{}", rows.summary.as_deref().unwrap_or_default())?;
-            out.flush()?;
-        }
-    }
-    asked.finish(&rows)
-}
-
-fn feasibility_cells(item: &FeasibilityItem) -> Vec<String> {
-    vec![
-        item.unit.clone(),
-        item.urls.to_string(),
-        rate_text(item.wanted_per_day),
-        rate_text(item.possible_per_day),
-        percent_text(item.load.unwrap_or(f64::INFINITY)),
-        Span(item.delay_ms).to_string(),
-        item.verdict.clone(),
-    ]
-}
-
-fn print<T: serde::de::DeserializeOwned>(
-    rows: &Rows,
-    columns: &'static [Column],
-    as_json: bool,
-    cells: impl Fn(&T) -> Vec<String>,
-) -> Result<()> {
-    let mut printer = Printer::new(columns, as_json);
-    printer.page(&rows.items, cells)?;
-    Ok(printer.out.flush()?)
 }

@@ -1,24 +1,23 @@
 //! `skurd serve`: harvests for ever, and serves the API beside it.
 
-use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use app::App;
-use app::Live;
+use app::{App, Live};
 use declare::hint::misused;
-use declare::{self, Declared, counted};
+use declare::{self, Declared};
 use harvest::session::note;
 use harvest::{Harvest, Until};
 use serde_json::json;
 use server::{Guard, Server};
 
-use crate::args::ServeArgs;
+use crate::args::harvest::{HarvestArgs, ServeArgs};
 use crate::commands::config::warn;
 use crate::commands::crawl::adjust;
+use crate::output::line;
 use crate::run::{self, summarise};
 
 const TOKEN_VARIABLE: &str = "SKURD_TOKEN";
@@ -40,44 +39,44 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         Harvest::open(&args.harvest.wanted(), &declared.map(Declared::into_changes).unwrap_or_default())?;
     let file = args.config.as_deref().unwrap_or(Path::new("")).display().to_string();
     warn(&file, &warnings)?;
-    let live = Arc::new(Live::new(Arc::clone(&harvest.figures), Arc::clone(&harvest.archive.health)));
-    let app = App::new(Arc::clone(&harvest.frontier), args.harvest.data.dir.clone(), Arc::clone(&live));
-    let server = Server::start(listen(args.listen)?, Guard::new(token)?, app, dashboard::pages)?;
-    tell(&server, args.harvest.json)?;
+    let dir = &args.harvest.data.dir;
+    let (server, live) = start(&harvest, dir, listen(args.listen)?, token, args.harvest.json)?;
     let ran = harvest.start(false).and_then(|started| {
-        if !args.harvest.json && started.seeds > 0 {
-            note(&format!("run {}: {} started", started.run, counted(started.seeds, "seed")))?;
-        }
+        run::tell_started(&started, args.harvest.json)?;
         run::told(&harvest, &Until::default(), args.harvest.json, Some(live))
     });
     server.stop();
-    summarise(&ran?, &args.harvest.data.dir, args.harvest.json)
+    summarise(&ran?, dir, args.harvest.json)
 }
 
 pub(super) fn listen(address: SocketAddr) -> Result<TcpListener> {
     TcpListener::bind(address).with_context(|| format!("cannot listen at {address}"))
 }
 
-/// Where the dashboard is.
-pub(super) fn tell(server: &Server, as_json: bool) -> Result<()> {
+/// Serves what is known of a harvest, and says where.
+pub(super) fn start(
+    harvest: &Harvest,
+    dir: &Path,
+    listener: TcpListener,
+    token: Option<String>,
+    as_json: bool,
+) -> Result<(Server, Arc<Live>)> {
+    let live = Arc::new(Live::new(Arc::clone(&harvest.figures), Arc::clone(&harvest.archive.health)));
+    let app = App::new(Arc::clone(&harvest.frontier), dir.to_owned(), Arc::clone(&live));
+    let server = Server::start(listener, Guard::new(token)?, app, dashboard::pages)?;
     let url = format!("http://{}/", server.address);
-    if !as_json {
-        return note(&format!("the dashboard is at {url}"));
+    match as_json {
+        true => line(json!({ "event": "serving", "url": url, "address": server.address.to_string() }))?,
+        false => note(&format!("the dashboard is at {url}"))?,
     }
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", json!({ "event": "serving", "url": url, "address": server.address.to_string() }))?;
-    Ok(out.flush()?)
+    Ok((server, live))
 }
 
 /// What the config says, with what the command line says of it.
 fn declared(args: &ServeArgs) -> Result<Option<Declared>> {
     let Some(file) = &args.config else {
-        let harvest = &args.harvest;
-        if harvest.delay.is_some()
-            || harvest.parallel.is_some()
-            || harvest.robots.is_some()
-            || harvest.no_index
-        {
+        let HarvestArgs { delay, parallel, robots, no_index, .. } = &args.harvest;
+        if delay.is_some() || parallel.is_some() || robots.is_some() || *no_index {
             return Err(misused(
                 "--delay, --parallel, --robots and --no-index change what a config says, and none is given",
                 "give the config, or change what is declared with `skurd config apply`",
@@ -91,13 +90,11 @@ fn declared(args: &ServeArgs) -> Result<Option<Declared>> {
 }
 
 fn token(args: &ServeArgs) -> Result<Option<String>> {
-    let token = match &args.token_file {
-        Some(file) => read_token(file)?,
-        None => match std::env::var(TOKEN_VARIABLE) {
-            Ok(token) => token,
-            Err(_) => return Ok(None),
-        },
+    let given = match &args.token_file {
+        Some(file) => Some(read_token(file)?),
+        None => std::env::var(TOKEN_VARIABLE).ok(),
     };
+    let Some(token) = given else { return Ok(None) };
     let is_plain = token.chars().all(|c| c.is_ascii_graphic());
     match is_plain && token.len() >= TOKEN_CHARS_MIN {
         true => Ok(Some(token)),

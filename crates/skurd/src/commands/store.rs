@@ -8,6 +8,8 @@ use harvest::session::{Session, stdout};
 use serde_json::json;
 use store::{CheckReport, OpenError, Store};
 
+use crate::output::line;
+
 /// Findings that are told; the rest is counted.
 const FINDINGS_TOLD_MAX: usize = 100;
 
@@ -17,10 +19,7 @@ pub(crate) fn check(dir: &Path, as_json: bool) -> Result<()> {
     let report = session.wait(session.frontier.store().check()).with_context(not_sound)?;
     let findings = session.wait(session.frontier.audit()).with_context(not_sound)?.findings;
     let mut out = stdout();
-    match as_json {
-        true => print_json(&mut out, &report, &findings)?,
-        false => print_table(&mut out, &report, &findings)?,
-    }
+    print(&mut out, &report, &findings, as_json)?;
     if !findings.is_empty() {
         out.flush()?;
         bail!(
@@ -30,21 +29,21 @@ pub(crate) fn check(dir: &Path, as_json: bool) -> Result<()> {
         );
     }
     if !as_json {
-        let rows: u64 = report.tables.values().map(|size| size.rows).sum();
-        writeln!(out, "{} is sound: {rows} rows in {} tables", dir.display(), report.tables.len())?;
+        writeln!(out, "{} is sound: {}", dir.display(), size_of(&report))?;
     }
-    out.flush()?;
-    Ok(())
+    Ok(out.flush()?)
+}
+
+fn size_of(report: &CheckReport) -> String {
+    let rows: u64 = report.tables.values().map(|size| size.rows).sum();
+    format!("{rows} rows in {} tables", report.tables.len())
 }
 
 /// The notice that something was set aside is told by the opening.
 pub(crate) fn repair(dir: &Path) -> Result<()> {
     let session = Session::with(opened(data_dir::repair(dir), dir)?)?;
     let report = session.wait(session.frontier.store().check())?;
-    let rows: u64 = report.tables.values().map(|size| size.rows).sum();
-    let mut out = stdout();
-    writeln!(out, "{} reads: {rows} rows in {} tables", dir.display(), report.tables.len())?;
-    Ok(out.flush()?)
+    line(format!("{} reads: {}", dir.display(), size_of(&report)))
 }
 
 /// Who looks after a store knows how one is made and who else may have it: only damage is
@@ -56,27 +55,23 @@ fn opened(store: Result<Store, OpenError>, dir: &Path) -> Result<Store> {
     })
 }
 
-fn print_json(out: &mut impl Write, report: &CheckReport, findings: &[String]) -> Result<()> {
-    for (table, size) in &report.tables {
-        writeln!(out, "{}", json!({ "table": table, "rows": size.rows, "bytes": size.bytes }))?;
-    }
-    for finding in findings {
-        writeln!(out, "{}", json!({ "finding": finding }))?;
-    }
-    Ok(())
-}
-
-fn print_table(out: &mut impl Write, report: &CheckReport, findings: &[String]) -> Result<()> {
-    if !report.tables.is_empty() {
+fn print(out: &mut impl Write, report: &CheckReport, findings: &[String], as_json: bool) -> Result<()> {
+    if !as_json && !report.tables.is_empty() {
         writeln!(out, "{:>5}  {:>14}  {:>16}", "table", "rows", "bytes")?;
     }
     for (table, size) in &report.tables {
-        writeln!(out, "{table:>5}  {:>14}  {:>16}", size.rows, size.bytes)?;
+        match as_json {
+            true => writeln!(out, "{}", json!({ "table": table, "rows": size.rows, "bytes": size.bytes }))?,
+            false => writeln!(out, "{table:>5}  {:>14}  {:>16}", size.rows, size.bytes)?,
+        }
     }
-    for finding in findings.iter().take(FINDINGS_TOLD_MAX) {
-        writeln!(out, "{finding}")?;
+    for finding in findings.iter().take(if as_json { usize::MAX } else { FINDINGS_TOLD_MAX }) {
+        match as_json {
+            true => writeln!(out, "{}", json!({ "finding": finding }))?,
+            false => writeln!(out, "{finding}")?,
+        }
     }
-    if findings.len() > FINDINGS_TOLD_MAX {
+    if !as_json && findings.len() > FINDINGS_TOLD_MAX {
         writeln!(out, "… and {} more", findings.len() - FINDINGS_TOLD_MAX)?;
     }
     Ok(())

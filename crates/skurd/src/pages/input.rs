@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +30,7 @@ const LINE_NAMES: [&str; 3] = [".jsonl", ".ndjson", ".json"];
 const KINDS: &str = "WARC and WAT files (plain, gzip, zstd) and JSON lines (plain, gzip) can be loaded";
 
 /// The bytes of a file, counted for whoever watches.
-pub(crate) struct Input {
+struct Input {
     inner: Box<dyn Read + Send>,
     read: Arc<AtomicU64>,
 }
@@ -49,14 +50,19 @@ enum Kind {
 }
 
 /// Opens a file and goes to `from`; `read` always says how many of its bytes have been read.
-pub(crate) fn open(path: &Path, from: Mark, rules: &UrlRules, read: &Arc<AtomicU64>) -> Result<Source> {
+pub(crate) fn open(
+    path: &Path,
+    from: Mark,
+    rules: &UrlRules,
+    read: &Arc<AtomicU64>,
+) -> Result<Box<dyn Source>> {
     let cannot = || format!("cannot read {}", path.display());
     let (kind, inner) = begin(path, from).with_context(cannot)??;
     read.store(from.offset, Ordering::Relaxed);
     let input = Input { inner, read: Arc::clone(read) };
     match kind {
         Kind::Archive => match Records::new(input, from, rules.clone()) {
-            Ok(records) => Ok(Source::Archive(Box::new(records))),
+            Ok(records) => Ok(Box::new(records)),
             Err(ReadError::NotWarc(what)) => {
                 Err(hinted(format!("{} cannot be loaded: {what}", path.display()), KINDS))
             }
@@ -67,21 +73,18 @@ pub(crate) fn open(path: &Path, from: Mark, rules: &UrlRules, read: &Arc<AtomicU
                 true => Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(input))),
                 false => Box::new(BufReader::with_capacity(BUFFER_BYTES, input)),
             };
-            Ok(Source::Lines(Lines::new(lines, gzip, from, read).with_context(cannot)?))
+            Ok(Box::new(Lines::new(lines, gzip, from, read).with_context(cannot)?))
         }
     }
 }
 
 /// Looks at the first bytes, and leaves them to be read unless reading begins further on.
 fn begin(path: &Path, from: Mark) -> io::Result<Result<(Kind, Box<dyn Read + Send>)>> {
+    let mut file = match path == Path::new(STDIN) {
+        true => File::from(io::stdin().as_fd().try_clone_to_owned()?),
+        false => File::open(path)?,
+    };
     let mut head = Vec::new();
-    if path == Path::new(STDIN) {
-        let mut stdin = io::stdin();
-        stdin.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
-        let kind = kind_of(&head, path);
-        return Ok(kind.map(|kind| (kind, Box::new(Cursor::new(head).chain(stdin)) as Box<dyn Read + Send>)));
-    }
-    let mut file = File::open(path)?;
     file.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
     let kind = kind_of(&head, path);
     Ok(kind.and_then(|kind| match from.offset {
@@ -124,10 +127,4 @@ fn unknown(text: &[u8], path: &Path) -> anyhow::Error {
         _ => format!("it begins with {}", excerpt(&String::from_utf8_lossy(line))),
     };
     hinted(format!("{} cannot be loaded: {what}", path.display()), KINDS)
-}
-
-impl std::fmt::Debug for Input {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Input").field("read", &self.read).finish_non_exhaustive()
-    }
 }

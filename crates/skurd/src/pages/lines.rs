@@ -10,14 +10,15 @@ use std::io::{self, BufRead};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use anyhow::Result;
 use policy::time::Time;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
-use super::{At, JSON_BYTES_MAX, LINKS_MAX, Mark, Page, Problem, Step, rfc3339};
+use super::{At, JSON_BYTES_MAX, LINKS_MAX, Mark, Page, Problem, Source, Step, rfc3339};
 
 /// A file of lines.
-pub(crate) struct Lines {
+pub(super) struct Lines {
     input: Box<dyn BufRead + Send>,
     line: Vec<u8>,
     /// Reading can begin at a line of a plain file only.
@@ -44,33 +45,6 @@ impl Lines {
         Ok(lines)
     }
 
-    pub(super) fn mark(&self) -> Mark {
-        self.mark
-    }
-
-    /// The number of the last line.
-    pub(super) fn place(&self) -> u64 {
-        self.mark.lines + self.mark.steps
-    }
-
-    pub(super) fn next(&mut self) -> io::Result<Option<Step>> {
-        if self.is_over {
-            return Ok(None);
-        }
-        let whole = match self.read() {
-            Ok(Read::End) => return Ok(None),
-            Ok(Read::Whole) => true,
-            Ok(Read::TooLong) => false,
-            Err(error) if self.gzip && is_damage(&error) => return Ok(Some(self.damaged(&error))),
-            Err(error) => return Err(error),
-        };
-        let step = match whole {
-            true => self.step(),
-            false => Err(format!("longer than {} MiB", JSON_BYTES_MAX >> 20)),
-        };
-        Ok(Some(step.unwrap_or_else(|reason| Step::Broken(Problem { at: At::Line(self.place()), reason }))))
-    }
-
     /// Nothing can be read any further; of the line at hand a part is missing.
     fn damaged(&mut self, error: &io::Error) -> Step {
         self.is_over = true;
@@ -82,7 +56,7 @@ impl Lines {
     }
 
     fn step(&self) -> Result<Step, String> {
-        let first = self.place() == 1;
+        let first = self.place() == At::Line(1);
         let line = self.line.strip_prefix(b"\xEF\xBB\xBF").filter(|_| first).unwrap_or(&self.line);
         if line.trim_ascii().is_empty() {
             return Ok(Step::Other);
@@ -120,6 +94,31 @@ impl Lines {
             }
         }
         Ok(if taken > JSON_BYTES_MAX { Read::TooLong } else { Read::Whole })
+    }
+}
+
+impl Source for Lines {
+    fn next(&mut self) -> Result<Option<Step>> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let step = match self.read() {
+            Ok(Read::End) => return Ok(None),
+            Ok(Read::Whole) => self.step(),
+            Ok(Read::TooLong) => Err(format!("longer than {} MiB", JSON_BYTES_MAX >> 20)),
+            Err(error) if self.gzip && is_damage(&error) => return Ok(Some(self.damaged(&error))),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Some(step.unwrap_or_else(|reason| Step::Broken(Problem { at: self.place(), reason }))))
+    }
+
+    /// The number of the last line.
+    fn place(&self) -> At {
+        At::Line(self.mark.lines + self.mark.steps)
+    }
+
+    fn mark(&self) -> Mark {
+        self.mark
     }
 }
 
@@ -217,10 +216,4 @@ impl<'de: 'a, 'a> Deserialize<'de> for LinksOf<'a> {
 /// What the parser says, without the line it always takes for the first.
 fn told(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at column ")
-}
-
-impl fmt::Debug for Lines {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lines").field("mark", &self.mark).finish_non_exhaustive()
-    }
 }

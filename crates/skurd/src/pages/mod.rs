@@ -24,13 +24,10 @@ mod wat;
 
 use anyhow::Result;
 use index::ANCHOR_BYTES_MAX;
-use input::Input;
 pub(crate) use input::{STDIN, open};
-use lines::Lines;
 pub(crate) use policy::civil::rfc3339;
 use policy::time::Time;
 use serde::{Deserialize, Serialize};
-use warc::Records;
 
 /// Longest line, and longest JSON of a WAT record, that is read.
 const JSON_BYTES_MAX: usize = 16 << 20;
@@ -101,36 +98,15 @@ pub(crate) struct Mark {
 }
 
 /// A file that is being read.
-#[derive(Debug)]
-pub(crate) enum Source {
-    Archive(Box<Records<Input>>),
-    Lines(Lines),
-}
-
-impl Source {
+pub(crate) trait Source {
     /// The next step; none at the end of the file. An error is one of reading, not of what is read.
-    pub(crate) fn next(&mut self) -> Result<Option<Step>> {
-        match self {
-            Source::Archive(records) => records.next(),
-            Source::Lines(lines) => Ok(lines.next()?),
-        }
-    }
+    fn next(&mut self) -> Result<Option<Step>>;
 
     /// Where the last step was.
-    pub(crate) fn place(&self) -> At {
-        match self {
-            Source::Archive(records) => At::Offset(records.place()),
-            Source::Lines(lines) => At::Line(lines.place()),
-        }
-    }
+    fn place(&self) -> At;
 
     /// Where to go on after the steps taken so far.
-    pub(crate) fn mark(&self) -> Mark {
-        match self {
-            Source::Archive(records) => records.mark(),
-            Source::Lines(lines) => lines.mark(),
-        }
-    }
+    fn mark(&self) -> Mark;
 }
 
 impl Page {

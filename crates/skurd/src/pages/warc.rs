@@ -10,10 +10,9 @@ use net::warc::{ReadError, Reader, RecordHead};
 use policy::url::UrlRules;
 
 use super::html::Record;
-use super::{At, JSON_BYTES_MAX, Mark, Problem, Step, wat};
+use super::{At, JSON_BYTES_MAX, Mark, Problem, Source, Step, wat};
 
-#[derive(Debug)]
-pub(crate) struct Records<R> {
+pub(super) struct Records<R> {
     reader: Reader<R>,
     /// Where the reader began in the file.
     base: u64,
@@ -21,13 +20,6 @@ pub(crate) struct Records<R> {
     /// Of the last record.
     offset: u64,
     rules: UrlRules,
-}
-
-/// Why a record gave nothing.
-enum Failure {
-    Archive(ReadError),
-    /// The record is whole, but what it holds is not as it should be.
-    Content(String),
 }
 
 impl<R: Read> Records<R> {
@@ -46,15 +38,6 @@ impl<R: Read> Records<R> {
         Ok(records)
     }
 
-    pub(super) fn mark(&self) -> Mark {
-        self.mark
-    }
-
-    /// Where the last record begins.
-    pub(super) fn place(&self) -> u64 {
-        self.offset
-    }
-
     /// Goes over a record that was taken, or told to be broken, before.
     fn pass(&mut self) -> Result<(), ReadError> {
         let passed = match self.reader.next() {
@@ -67,50 +50,53 @@ impl<R: Read> Records<R> {
         }
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<Step>> {
-        let step = match self.reader.next() {
-            Ok(None) => return Ok(None),
-            Ok(Some(head)) => self.record(&head).or_else(|failure| match failure {
-                Failure::Archive(error) => self.broken(error),
-                Failure::Content(reason) => Ok(Step::Broken(self.problem(head.offset, reason))),
-            }),
-            Err(error) => {
-                self.mark.steps += 1;
-                self.broken(error)
-            }
-        };
-        Ok(Some(step?))
-    }
-
-    fn record(&mut self, head: &RecordHead) -> Result<Step, Failure> {
+    /// A record that is whole, but holds what is not as it should be, is a broken one.
+    fn record(&mut self, head: &RecordHead) -> Result<Step, ReadError> {
         self.offset = self.base + head.offset;
         let mut block = Block { reader: &mut self.reader, failed: None };
         let content = content(head, &mut block, &self.rules);
-        if let Some(error) = block.failed {
-            self.mark.steps += 1;
-            return Err(Failure::Archive(error));
-        }
-        let extent = self.reader.end();
         self.mark.steps += 1;
-        let extent = extent.map_err(Failure::Archive)?;
+        if let Some(error) = block.failed {
+            return Err(error);
+        }
+        let extent = self.reader.end()?;
         if extent.seekable {
             // Reading begins at a record that is known to be good, so that rubbish after it is told and is
             // not taken for the whole file.
             self.mark = Mark { offset: self.base + extent.offset, steps: 1, ..self.mark };
         }
-        content.map_err(Failure::Content)
-    }
-
-    /// The reader has gone on to the next record there is.
-    fn broken(&mut self, error: ReadError) -> Result<Step> {
-        match error {
-            ReadError::Broken { offset, reason } => Ok(Step::Damaged(self.problem(offset, reason))),
-            error => Err(error.into()),
-        }
+        Ok(content.unwrap_or_else(|reason| Step::Broken(self.problem(head.offset, reason))))
     }
 
     fn problem(&self, offset: u64, reason: String) -> Problem {
         Problem { at: At::Offset(self.base + offset), reason }
+    }
+}
+
+impl<R: Read> Source for Records<R> {
+    fn next(&mut self) -> Result<Option<Step>> {
+        let step = match self.reader.next() {
+            Ok(None) => return Ok(None),
+            Ok(Some(head)) => self.record(&head),
+            Err(error) => {
+                self.mark.steps += 1;
+                Err(error)
+            }
+        };
+        Ok(Some(match step {
+            // The reader has gone on to the next record there is.
+            Err(ReadError::Broken { offset, reason }) => Step::Damaged(self.problem(offset, reason)),
+            step => step?,
+        }))
+    }
+
+    /// Where the last record begins.
+    fn place(&self) -> At {
+        At::Offset(self.offset)
+    }
+
+    fn mark(&self) -> Mark {
+        self.mark
     }
 }
 

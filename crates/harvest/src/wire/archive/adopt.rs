@@ -15,6 +15,7 @@ use frontier::ports::CaptureKey;
 use frontier::schema::Capture;
 use frontier::{Adoption, Frontier};
 use net::warc::{self, Deed, Held, Record, Stage, Step, Walk};
+use serde::Serialize;
 
 use super::picture::Picture;
 use super::{explained, warc_dir};
@@ -39,7 +40,7 @@ pub struct Adopter<'a> {
 }
 
 /// What a file gave.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Adopted {
     /// That the store did not have.
     pub captures: u64,
@@ -52,7 +53,7 @@ pub struct Adopted {
 }
 
 /// Bytes of which nothing could be read, or a record whose digest is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Damaged {
     pub from: u64,
     pub to: u64,

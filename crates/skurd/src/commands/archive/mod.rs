@@ -1,6 +1,5 @@
 //! `skurd archive`, `skurd cdx export` and `skurd warc check`.
 
-pub(super) mod adopt;
 pub(super) mod check;
 
 use std::collections::BTreeMap;
@@ -8,30 +7,30 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use declare::counted;
-use harvest::session::{note, stdout};
+use declare::hint::hinted;
+use harvest::data_dir;
+use harvest::session::{Session, note, stdout};
+use harvest::wire::archive::adopt;
+use harvest::wire::warc_dir;
 use net::warc::{self, CheckReport};
-use serde_json::json;
+use serde_json::{Value, json};
 use server::client::{Call, Client};
 
-use crate::args::CdxExportArgs;
+use super::listing::given;
+use crate::output::line;
 
 /// Sorted as a whole, as replay tools want it.
-pub(crate) fn export(args: &CdxExportArgs) -> Result<()> {
-    let query = args.collection.clone().map(|name| ("collection", name));
-    let question = Call::get("cdx", query.into_iter().collect());
-    let ask = Client::open(&args.data.dir)?;
-    match &args.output {
-        None => ask.copy(&question, || Ok(stdout())),
-        Some(path) => {
-            let copied = ask.copy(&question, || Ok(BufWriter::new(File::create(path)?)));
-            copied.map_err(|error| match error.is::<std::io::Error>() {
-                true => error.context(format!("cannot write {}", path.display())),
-                false => error,
-            })
-        }
-    }
+pub(crate) fn export(data: &Path, collection: Option<String>, output: Option<&Path>) -> Result<()> {
+    let question = Call::get("cdx", given([("collection", collection)]));
+    let ask = Client::open(data)?;
+    let Some(path) = output else { return ask.copy(&question, || Ok(stdout())) };
+    let copied = ask.copy(&question, || Ok(BufWriter::new(File::create(path)?)));
+    copied.map_err(|error| match error.is::<std::io::Error>() {
+        true => error.context(format!("cannot write {}", path.display())),
+        false => error,
+    })
 }
 
 pub(crate) fn check_files(files: &[PathBuf], as_json: bool) -> Result<()> {
@@ -47,7 +46,7 @@ pub(crate) fn check_files(files: &[PathBuf], as_json: bool) -> Result<()> {
     }
     out.flush()?;
     if bad > 0 {
-        anyhow::bail!("{} of {} not sound", counted(bad, "file"), files.len());
+        bail!("{} of {} not sound", counted(bad, "file"), files.len());
     }
     if !as_json {
         note("all sound")?;
@@ -75,18 +74,81 @@ fn print(out: &mut impl Write, file: &Path, report: &CheckReport) -> Result<()> 
     Ok(())
 }
 
-fn report_json(file: &Path, report: &CheckReport) -> serde_json::Value {
-    let problems: Vec<_> = report
-        .problems
-        .iter()
-        .map(|problem| json!({ "offset": problem.offset, "reason": problem.reason }))
-        .collect();
+fn report_json(file: &Path, report: &CheckReport) -> Value {
+    let problems = report.problems.iter();
+    let problems = problems.map(|problem| json!({ "offset": problem.offset, "reason": problem.reason }));
     json!({
         "file": file.display().to_string(),
         "sound": report.is_sound(),
         "records": report.records.iter().collect::<BTreeMap<_, _>>(),
         "digests_right": report.digests_right,
-        "problems": problems,
+        "problems": problems.collect::<Vec<_>>(),
         "problems_not_kept": report.problems_not_kept,
     })
+}
+
+/// What is in the files, back into the store.
+pub(crate) fn adopt(data: &Path, files: &[PathBuf], collection: Option<&str>, as_json: bool) -> Result<()> {
+    let dir = warc_dir(data);
+    if !dir.is_dir() {
+        return Err(hinted(
+            format!("there is no archive: {} is no directory", dir.display()),
+            "--data DIR says where the data directory is",
+        ));
+    }
+    let names: Vec<String> = files
+        .iter()
+        .filter_map(|file| file.file_name())
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    let store = data_dir::create_anew(data).map_err(|error| data_dir::explain(data, error))?;
+    let session = Session::with(store)?;
+    let (mut read, mut captures, mut unread) = (0, 0, Vec::new());
+    session.wait(adopt::adopt(&session.frontier, data, &names, collection, |file, adopted| {
+        match adopted {
+            Some(adopted) => {
+                read += 1;
+                captures += adopted.captures;
+            }
+            None => unread.push(file.to_owned()),
+        }
+        line(if as_json { event(file, adopted).to_string() } else { sentences(file, adopted) })
+    }))?;
+    match as_json {
+        true => line(
+            json!({ "event": "summary", "files": read, "captures": captures, "unreadable": unread.len() }),
+        )?,
+        false => note(&format!(
+            "{captures} captures taken in from {}; `skurd archive check` looks at all of them",
+            counted(read, "file")
+        ))?,
+    }
+    // What was set aside because nothing can be read in it stays so; who names it wants to know.
+    if let Some(first) = unread.first().filter(|_| !names.is_empty()) {
+        bail!(
+            "nothing can be read in {} of the archive, like {first}: left as it is",
+            counted(unread.len(), "file")
+        );
+    }
+    Ok(())
+}
+
+fn sentences(file: &str, adopted: Option<&adopt::Adopted>) -> String {
+    let Some(adopted) = adopted else { return format!("{file}: nothing can be read") };
+    let mut lines = vec![format!("{file}: {} captures read, {} of them new", adopted.read, adopted.captures)];
+    let damaged = adopted.damaged.iter();
+    lines.extend(damaged.map(|part| format!("  bytes {} to {}: {}", part.from, part.to, part.reason)));
+    if adopted.damaged_more > 0 {
+        lines.push(format!("  and {} more", adopted.damaged_more));
+    }
+    let aside = adopted.aside.iter();
+    lines.extend(aside.map(|aside| format!("  what could not be read at its end is in {aside}")));
+    lines.join("\n")
+}
+
+fn event(file: &str, adopted: Option<&adopt::Adopted>) -> Value {
+    let mut event = adopted.map_or_else(|| json!({}), |adopted| json!(adopted));
+    event["event"] = if adopted.is_some() { "adopted" } else { "unreadable" }.into();
+    event["file"] = file.into();
+    event
 }

@@ -1,14 +1,13 @@
 //! `skurd … add`: one new thing, whose references lead somewhere.
 
 use std::collections::HashSet;
-use std::io::Write;
 
 use anyhow::Result;
 use app::{Kind, Problem};
 use axum::http::{Method, StatusCode};
 use declare::entry;
 use declare::hint::hinted;
-use harvest::session::{parse_url, stdout};
+use harvest::session::parse_url;
 use policy::model::{Collection, HostGroup, Limits, Profile, Seed, Settings};
 use policy::scope::Scope;
 use policy::url::UrlRules;
@@ -16,9 +15,10 @@ use serde_json::Value;
 use server::client::{Call, Client};
 
 use super::path;
-use crate::args::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
+use crate::args::add::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
+use crate::output::line;
 
-pub(super) fn seed(args: SeedArgs) -> Result<()> {
+pub(crate) fn seed(args: SeedArgs) -> Result<()> {
     let ask = Client::create(&args.data.dir)?;
     let url = parse_url(&args.url, &UrlRules::from(&settings(&ask)?))?;
     let name = args.name.unwrap_or_else(|| url.as_str().to_owned());
@@ -27,7 +27,7 @@ pub(super) fn seed(args: SeedArgs) -> Result<()> {
     add(&ask, Kind::Seed, &name, args.add.replace, &entry::seed(&seed))
 }
 
-pub(super) fn profile(args: ProfileArgs) -> Result<()> {
+pub(crate) fn profile(args: ProfileArgs) -> Result<()> {
     let standard = Limits::default();
     let limits = Limits {
         max_errors: args.limits.max_errors.unwrap_or(standard.max_errors),
@@ -36,7 +36,7 @@ pub(super) fn profile(args: ProfileArgs) -> Result<()> {
         ..standard
     };
     let scope = Scope {
-        within: args.scope.within.into(),
+        within: args.scope.within,
         max_depth: args.scope.max_depth,
         off_domain_hops: args.scope.off_domain_hops,
         requisites: !args.scope.no_requisites,
@@ -59,7 +59,7 @@ pub(super) fn profile(args: ProfileArgs) -> Result<()> {
     add(&client, Kind::Profile, &args.name, args.add.replace, &entry::profile(&profile))
 }
 
-pub(super) fn collection(args: CollectionArgs) -> Result<()> {
+pub(crate) fn collection(args: CollectionArgs) -> Result<()> {
     let collection = Collection {
         name: args.name.clone(),
         active: !args.add.inactive,
@@ -72,7 +72,7 @@ pub(super) fn collection(args: CollectionArgs) -> Result<()> {
     add(&client, Kind::Collection, &args.name, args.add.replace, &entry::collection(&collection))
 }
 
-pub(super) fn group(args: GroupArgs) -> Result<()> {
+pub(crate) fn group(args: GroupArgs) -> Result<()> {
     let ask = Client::create(&args.data.dir)?;
     let mut politeness = settings(&ask)?.politeness;
     if let Some(delay) = args.delay {
@@ -108,7 +108,5 @@ fn add(ask: &Client, kind: Kind, name: &str, replace: bool, thing: &Value) -> Re
         Ok(problem) => problem.into(),
         Err(error) => error,
     })?;
-    let mut out = stdout();
-    writeln!(out, "{kind} {name} is {}", if was_there { "replaced" } else { "added" })?;
-    Ok(out.flush()?)
+    line(format!("{kind} {name} is {}", if was_there { "replaced" } else { "added" }))
 }

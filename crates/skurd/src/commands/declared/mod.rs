@@ -1,8 +1,8 @@
 //! `skurd seed|profile|collection|host-group`: live changes to what is declared, thing by thing.
 
-mod add;
-mod cells;
+pub(super) mod add;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::Result;
@@ -11,45 +11,15 @@ use app::declared::{Deleted, Switched};
 use axum::http::Method;
 use declare::counted;
 use harvest::session::{note, stdout};
-use serde_json::Value;
+use serde_json::{Value, json};
 use server::client::{Call, Client, segment};
 
 use super::listing::Listing;
-use crate::args::{
-    CollectionCommand, DataDir, GroupCommand, NamesArgs, ProfileCommand, SameCommand, SeedCommand,
-    SwitchedCommand,
-};
-use crate::output::{Column, left, right};
+use crate::args::declared::{NamesArgs, SameCommand, SwitchedCommand};
+use crate::args::value::DataDir;
+use crate::output::{Column, left, line, right, shown};
 
-pub(crate) fn seed(command: SeedCommand) -> Result<()> {
-    match command {
-        SeedCommand::Add(args) => add::seed(args),
-        SeedCommand::Same(command) => switched(Kind::Seed, &command),
-    }
-}
-
-pub(crate) fn profile(command: ProfileCommand) -> Result<()> {
-    match command {
-        ProfileCommand::Add(args) => add::profile(args),
-        ProfileCommand::Same(command) => switched(Kind::Profile, &command),
-    }
-}
-
-pub(crate) fn collection(command: CollectionCommand) -> Result<()> {
-    match command {
-        CollectionCommand::Add(args) => add::collection(args),
-        CollectionCommand::Same(command) => switched(Kind::Collection, &command),
-    }
-}
-
-pub(crate) fn group(command: GroupCommand) -> Result<()> {
-    match command {
-        GroupCommand::Add(args) => add::group(args),
-        GroupCommand::Same(command) => same(Kind::Group, &command),
-    }
-}
-
-fn switched(kind: Kind, command: &SwitchedCommand) -> Result<()> {
+pub(super) fn switched(kind: Kind, command: &SwitchedCommand) -> Result<()> {
     match command {
         SwitchedCommand::Enable(args) => switch(kind, args, true),
         SwitchedCommand::Disable(args) => switch(kind, args, false),
@@ -57,7 +27,7 @@ fn switched(kind: Kind, command: &SwitchedCommand) -> Result<()> {
     }
 }
 
-fn same(kind: Kind, command: &SameCommand) -> Result<()> {
+pub(super) fn same(kind: Kind, command: &SameCommand) -> Result<()> {
     match command {
         SameCommand::List { data, json } => list(kind, data, *json),
         SameCommand::Show { data, name, json } => show(kind, data, name, *json),
@@ -65,19 +35,36 @@ fn same(kind: Kind, command: &SameCommand) -> Result<()> {
     }
 }
 
-fn list(kind: Kind, data: &DataDir, as_json: bool) -> Result<()> {
+fn list(kind: Kind, data: &DataDir, json: bool) -> Result<()> {
     let ask = Client::open(&data.dir)?;
     let profiles = match kind {
-        Kind::Collection if !as_json => cells::profiles_by_collection(&ask)?,
-        _ => Default::default(),
+        Kind::Collection if !json => profiles_by_collection(&ask)?,
+        _ => BTreeMap::new(),
     };
-    let (query, columns) = (Vec::new(), columns(kind));
-    let listing = Listing { path: kind.path(), query, limit: None, json: as_json, columns };
-    let found = listing.print(&ask, |thing: &Value| cells::of(kind, thing, &profiles))?;
-    match found || as_json {
-        true => Ok(()),
-        false => note(&format!("no {kind} is declared: `skurd {} add` adds one", kind.command())),
+    let listing = Listing { path: kind.path(), query: Vec::new(), limit: None, json, columns: columns(kind) };
+    let nothing = listing.print_as(&ask, |mut thing: Value| {
+        if kind == Kind::Collection {
+            thing["profiles"] = json!(profiles.get(&shown(&thing["name"])).copied().unwrap_or(0));
+        }
+        thing
+    });
+    match nothing? {
+        true => note(&format!("no {kind} is declared: `skurd {} add` adds one", kind.command())),
+        false => Ok(()),
     }
+}
+
+/// How many profiles each collection has.
+fn profiles_by_collection(ask: &Client) -> Result<BTreeMap<String, usize>> {
+    let mut counts = BTreeMap::new();
+    ask.pages(Kind::Profile.path(), Vec::new(), |profiles| {
+        for profile in profiles {
+            let profile: Value = serde_json::from_str(profile.get())?;
+            *counts.entry(shown(&profile["collection"])).or_default() += 1;
+        }
+        Ok(true)
+    })?;
+    Ok(counts)
 }
 
 fn show(kind: Kind, data: &DataDir, name: &str, as_json: bool) -> Result<()> {
@@ -114,7 +101,7 @@ fn switch(kind: Kind, args: &NamesArgs, active: bool) -> Result<()> {
         let already = if changed { "" } else { " already" };
         told.push(format!("{kind} {name} is {state}{already}"));
     }
-    print_lines(&told)
+    line(told.join("\n"))
 }
 
 fn delete(kind: Kind, args: &NamesArgs, sweep: bool) -> Result<()> {
@@ -138,39 +125,55 @@ fn delete(kind: Kind, args: &NamesArgs, sweep: bool) -> Result<()> {
         (false, Kind::Group) => {}
         (false, _) => told.push(LAZY.to_owned()),
     }
-    print_lines(&told)
+    line(told.join("\n"))
 }
 
 const LAZY: &str = "URLs that nothing covers any more leave the queue when they are next looked at; --sweep removes them now";
 
-fn print_lines(lines: &[String]) -> Result<()> {
-    let mut out = stdout();
-    for line in lines {
-        writeln!(out, "{line}")?;
-    }
-    Ok(out.flush()?)
-}
+const SEEDS: [Column<Value>; 4] = [
+    left("name", |seed| shown(&seed["name"])),
+    left("active", |seed| shown(&seed["active"])),
+    left("profiles", |seed| shown(&seed["profiles"])),
+    left("url", |seed| shown(&seed["url"])),
+];
 
-fn columns(kind: Kind) -> &'static [Column] {
+const PROFILES: [Column<Value>; 10] = [
+    left("name", |profile| shown(&profile["name"])),
+    left("active", |profile| shown(&profile["active"])),
+    left("collection", |profile| shown(&profile["collection"])),
+    right("every", |profile| shown(&profile["every"])),
+    left("within", |profile| shown(&profile["scope"]["within"])),
+    right("depth", |profile| shown(&profile["scope"]["max_depth"])),
+    right("hops", |profile| shown(&profile["scope"]["off_domain_hops"])),
+    right("length", |profile| shown(&profile["length"])),
+    right("ttl", |profile| shown(&profile["ttl"])),
+    left("robots", |profile| match &profile["robots"]["as"] {
+        Value::String(agent) => format!("as {agent}"),
+        _ => shown(&profile["robots"]),
+    }),
+];
+
+const COLLECTIONS: [Column<Value>; 4] = [
+    left("name", |collection| shown(&collection["name"])),
+    left("active", |collection| shown(&collection["active"])),
+    right("profiles", |collection| shown(&collection["profiles"])),
+    left("warc prefix", |collection| shown(&collection["warc_prefix"])),
+];
+
+const GROUPS: [Column<Value>; 4] = [
+    left("name", |group| shown(&group["name"])),
+    right("parallel", |group| shown(&group["politeness"]["parallel"])),
+    left("delay", |group| {
+        format!("{}..{}", shown(&group["politeness"]["min"]), shown(&group["politeness"]["max"]))
+    }),
+    left("hosts", |group| shown(&group["hosts"])),
+];
+
+fn columns(kind: Kind) -> &'static [Column<Value>] {
     match kind {
-        Kind::Seed => const { &[left("name"), left("active"), left("profiles"), left("url")] },
-        Kind::Profile => {
-            const {
-                &[
-                    left("name"),
-                    left("active"),
-                    left("collection"),
-                    right("every"),
-                    left("within"),
-                    right("depth"),
-                    right("hops"),
-                    right("length"),
-                    right("ttl"),
-                    left("robots"),
-                ]
-            }
-        }
-        Kind::Collection => const { &[left("name"), left("active"), right("profiles"), left("warc prefix")] },
-        Kind::Group => const { &[left("name"), right("parallel"), left("delay"), left("hosts")] },
+        Kind::Seed => &SEEDS,
+        Kind::Profile => &PROFILES,
+        Kind::Collection => &COLLECTIONS,
+        Kind::Group => &GROUPS,
     }
 }

@@ -1,7 +1,7 @@
 //! From the steps of a file to batches of pages, on a thread of its own: reading and unpacking go
 //! on while pages are loaded.
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use declare::excerpt;
 use frontier::ports::Clock;
 use harvest::clock::SystemClock;
@@ -41,9 +41,9 @@ pub(super) struct Item {
 }
 
 /// Reads a file to its end, or until nobody wants more of it.
-pub(super) fn feed(mut source: Source, batches: &Sender<Result<Batch>>) {
+pub(super) fn feed(source: &mut dyn Source, batches: &Sender<Result<Batch>>) {
     loop {
-        let batch = next(&mut source);
+        let batch = next(source);
         let is_over = batch.as_ref().map_or(true, |batch| batch.is_last);
         if batches.blocking_send(batch).is_err() || is_over {
             return;
@@ -51,7 +51,7 @@ pub(super) fn feed(mut source: Source, batches: &Sender<Result<Batch>>) {
     }
 }
 
-fn next(source: &mut Source) -> Result<Batch> {
+fn next(source: &mut dyn Source) -> Result<Batch> {
     let mut batch = Batch::default();
     let now = SystemClock.now();
     while !batch.is_full() {
@@ -80,7 +80,7 @@ impl Batch {
         self.items.len() >= BATCH_PAGES_MAX || self.bytes >= BATCH_BYTES_MAX || self.steps >= BATCH_STEPS_MAX
     }
 
-    fn put(&mut self, page: &pages::Page, source: &Source, now: Time) {
+    fn put(&mut self, page: &pages::Page, source: &dyn Source, now: Time) {
         let Some(uri) = self.uri(&page.url, source) else { return };
         let mut builder = PageBuilder::default();
         for link in &page.links {
@@ -90,19 +90,20 @@ impl Batch {
         let (links, skipped) = builder.finish();
         self.tally.pages += 1;
         self.tally.links += links.len() as u64;
-        self.tally.skip(&skipped);
-        self.tally.extraction(page.dropped, page.unusable);
+        self.tally.skipped += skipped;
+        self.tally.skipped.over_limit += page.dropped;
+        self.tally.unusable += page.unusable;
         self.items.push(Item { uri, page: Some(links), at: page.time.unwrap_or(now) });
     }
 
-    fn delete(&mut self, url: &str, at: Time, source: &Source) {
+    fn delete(&mut self, url: &str, at: Time, source: &dyn Source) {
         let Some(uri) = self.uri(url, source) else { return };
         self.tally.deletes += 1;
         self.items.push(Item { uri, page: None, at });
     }
 
     /// The page itself must be one the index can know.
-    fn uri(&mut self, url: &str, source: &Source) -> Option<Uri> {
+    fn uri(&mut self, url: &str, source: &dyn Source) -> Option<Uri> {
         match Uri::of_url(url) {
             Ok(uri) => {
                 self.bytes += uri.as_str().len();
@@ -126,9 +127,4 @@ impl Batch {
             self.problems.push(problem);
         }
     }
-}
-
-/// What became of a reader that sent no last batch.
-pub(super) fn vanished() -> anyhow::Error {
-    anyhow!("reading ended before the file did")
 }

@@ -1,4 +1,4 @@
-//! Lists of the index, page by page: `top`, `domain`, `missing`, and what `page` lists.
+//! Lists of the index, page by page: `top`, `domain`, `missing`; and `page` with what it lists.
 //!
 //! A list that is cut off says how to go on: a table with a command on standard error, JSON with
 //! `next` in its last object.
@@ -6,58 +6,68 @@
 use std::io::Write;
 
 use anyhow::{Context, Result};
-use app::index::{IndexDomain, IndexPage};
-use app::page::{LIMIT_MAX, is_wrong_cursor};
-use app::{Page, Problem};
+use app::Problem;
+use app::index::{IndexDomain, IndexInlink, IndexOutlink, IndexPage, PageFacts};
+use app::page::is_wrong_cursor;
 use declare::hint::hinted;
-use harvest::session::{note, stdout};
+use harvest::session::note;
+use policy::time::Time;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use server::client::segment;
 
 use super::Asked;
 use super::text::{self, json_line};
-use crate::args::{DomainArgs, IndexBy, ListArgs, TopArgs};
-use crate::output::{Column, Table, left, right};
+use crate::args::index::{ListArgs, PageArgs};
+use crate::commands::listing::{Printer, given, print_pages};
+use crate::output::{Column, left, line, right, shown};
 
 /// Rows of a table if nobody says how many.
 const TABLE_ROWS: u64 = 50;
 
-const PAGE_COLUMNS: [Column; 4] = [right("incount"), right("score"), left("loaded"), left("url")];
-const DOMAIN_COLUMNS: [Column; 2] = [right("pages"), left("domain")];
+const PAGES: [Column<IndexPage>; 4] = [
+    right("incount", |page| shown(page.incount)),
+    right("score", |page| shown(page.score)),
+    left("loaded", |page| shown(page.loaded)),
+    left("url", |page| shown(&page.url)),
+];
+
+const DOMAINS: [Column<IndexDomain>; 2] =
+    [right("pages", |found| shown(found.pagecount)), left("domain", |found| shown(&found.domain))];
+
+const INLINKS: [Column<IndexInlink>; 4] = [
+    left("first seen", |link| shown(&link.first_seen)),
+    left("last seen", |link| shown(&link.last_seen)),
+    left("from", |link| shown(&link.url)),
+    left("anchor", |link| text::cell(&link.anchor)),
+];
+
+const OUTLINKS: [Column<IndexOutlink>; 2] =
+    [left("to", |link| shown(&link.url)), left("anchor", |link| text::cell(&link.anchor))];
 
 /// What is listed, and how its rows are shown.
-pub(super) struct List<'a, T> {
-    pub(super) path: &'a str,
-    pub(super) query: Vec<(&'a str, String)>,
-    pub(super) columns: &'static [Column],
-    pub(super) cells: fn(&T) -> Vec<String>,
+struct List<'a, T> {
+    path: &'a str,
+    query: Vec<(&'a str, String)>,
+    columns: &'a [Column<T>],
     /// What is said where there are none.
-    pub(super) nothing: &'static str,
+    nothing: &'static str,
     /// The command that lists it.
-    pub(super) again: &'a str,
+    again: &'a str,
 }
 
-pub(super) fn top(args: &TopArgs) -> Result<()> {
-    let asked = Asked::new(&args.list.which)?;
+pub(super) fn top(by: &str, domains: bool, args: &ListArgs) -> Result<()> {
+    let asked = Asked::new(&args.which)?;
     asked.tell_waiting()?;
-    if args.domains {
-        let list = List {
-            path: "index/domains",
-            query: Vec::new(),
-            columns: &DOMAIN_COLUMNS,
-            cells: |row: &IndexDomain| vec![row.pagecount.to_string(), row.domain.clone()],
-            nothing: "no domain is known",
-            again: "top --domains",
-        };
-        return list.print(&asked, &args.list);
+    if domains {
+        let (path, query) = ("index/domains", Vec::new());
+        let (nothing, again) = ("no domain is known", "top --domains");
+        return List { path, query, columns: &DOMAINS, nothing, again }.print(&asked, args);
     }
-    let (by, again) = match args.by {
-        IndexBy::Incount => ("incount", "top"),
-        IndexBy::Score => ("score", "top --by score"),
-    };
+    let again = if by == "score" { "top --by score" } else { "top" };
     let query = vec![("by", by.to_owned())];
-    List { query, ..pages("index/pages", again, "no page is linked to") }.print(&asked, &args.list)
+    List { query, ..pages("index/pages", again, "no page is linked to") }.print(&asked, args)
 }
 
 pub(super) fn missing(args: &ListArgs) -> Result<()> {
@@ -67,72 +77,103 @@ pub(super) fn missing(args: &ListArgs) -> Result<()> {
     pages("index/missing", "missing", nothing).print(&asked, args)
 }
 
-pub(super) fn domain(args: &DomainArgs) -> Result<()> {
-    let asked = Asked::new(&args.list.which)?;
-    let path = format!("index/domains/{}", segment(&args.domain));
+pub(super) fn domain(domain: &str, args: &ListArgs) -> Result<()> {
+    let asked = Asked::new(&args.which)?;
+    let path = format!("index/domains/{}", segment(domain));
     let found: IndexDomain = asked.ask.ask(&asked.question(&path, &[]))?;
     asked.tell_waiting()?;
     let again = format!("domain {}", found.domain);
-    pages(&format!("{path}/pages"), &again, "the domain has no pages").print(&asked, &args.list)
+    pages(&format!("{path}/pages"), &again, "the domain has no pages").print(&asked, args)
 }
 
 fn pages<'a>(path: &'a str, again: &'a str, nothing: &'static str) -> List<'a, IndexPage> {
-    let cells = |row: &IndexPage| {
-        let loaded = if row.loaded { "yes" } else { "no" };
-        vec![row.incount.to_string(), row.score.to_string(), loaded.to_owned(), row.url.clone()]
+    List { path, query: Vec::new(), columns: &PAGES, nothing, again }
+}
+
+/// What is known of one page.
+pub(super) fn page(args: &PageArgs) -> Result<()> {
+    let asked = Asked::new(&args.list.which)?;
+    let object: Value = asked.ask.ask(&asked.question("index/page", &[("url", args.url.clone())]))?;
+    asked.tell_waiting()?;
+    let facts =
+        serde_json::from_value(object.clone()).context("the answer of the server is not understood")?;
+    match (args.inlinks, args.outlinks) {
+        (true, _) => inlinks(&asked, args, &facts),
+        (_, true) => outlinks(&asked, args, &facts),
+        _ if args.list.which.json => line(json_line(&object)),
+        _ => show(&facts),
+    }
+}
+
+fn show(facts: &PageFacts) -> Result<()> {
+    line(&facts.url)?;
+    for (name, fact) in [
+        ("loaded", if facts.loaded { "yes" } else { "no, only linked to" }.to_owned()),
+        ("inlinks", shown(facts.incount)),
+        ("outlinks", shown(facts.outlinks)),
+        ("score", shown(facts.score)),
+        ("domain", shown(&facts.domain)),
+        ("first seen", shown(&facts.first_seen)),
+        ("last seen", shown(&facts.last_seen)),
+    ] {
+        line(format!("  {name:<11} {fact}"))?;
+    }
+    line("next: --inlinks lists the links to it, --outlinks those from it")
+}
+
+fn inlinks(asked: &Asked, args: &PageArgs, facts: &PageFacts) -> Result<()> {
+    // To the millisecond.
+    let iso = |time: Option<Time>| time.map(net::warc::date::iso);
+    let bounds = given([("since", iso(args.since)), ("until", iso(args.until))]);
+    let between: String = bounds.iter().map(|(option, time)| format!(" --{option} {time}")).collect();
+    let list = List {
+        path: "index/inlinks",
+        query: [vec![("url", args.url.clone())], bounds].concat(),
+        columns: &INLINKS,
+        nothing: "nothing links to it",
+        again: &format!("page {} --inlinks{between}", text::quoted(&facts.url)),
     };
-    List { path, query: Vec::new(), columns: &PAGE_COLUMNS, cells, nothing, again }
+    list.print(asked, &args.list)
+}
+
+fn outlinks(asked: &Asked, args: &PageArgs, facts: &PageFacts) -> Result<()> {
+    let list = List {
+        path: "index/outlinks",
+        query: vec![("url", args.url.clone())],
+        columns: &OUTLINKS,
+        nothing: "it links to nothing",
+        again: &format!("page {} --outlinks", text::quoted(&facts.url)),
+    };
+    list.print(asked, &args.list)
 }
 
 impl<T: DeserializeOwned> List<'_, T> {
     /// Prints it up to its limit.
-    pub(super) fn print(&self, asked: &Asked, args: &ListArgs) -> Result<()> {
+    fn print(&self, asked: &Asked, args: &ListArgs) -> Result<()> {
         let as_json = args.which.json;
-        let mut left = args.limit.unwrap_or(if as_json { u64::MAX } else { TABLE_ROWS });
-        let mut after = args.after.clone();
-        let mut out = stdout();
-        let mut table = Table::new(self.columns);
-        let mut found = false;
-        while left > 0 {
-            let page = self.fetch(asked, after.as_ref(), left).map_err(explain)?;
-            left = left.saturating_sub(page.items.len() as u64);
-            found |= !page.items.is_empty();
-            after = page.next;
-            match as_json {
-                true => write_objects(&mut out, page.items, after.as_deref().filter(|_| left == 0))?,
-                false => table.page(&mut out, &self.rows(page.items)?)?,
-            }
-            if after.is_none() {
-                break;
-            }
-        }
-        out.flush()?;
-        match &after {
+        let limit = args.limit.unwrap_or(if as_json { u64::MAX } else { TABLE_ROWS });
+        let query = [asked.which.as_slice(), &self.query].concat();
+        let mut printer = Printer::new(self.columns, false);
+        let print = |items: &[Box<RawValue>], cut: Option<&str>| match as_json {
+            true => write_objects(&mut printer.out, items, cut),
+            false => printer.page(items, |row: T| row),
+        };
+        let printed = print_pages(&asked.ask, self.path, &query, limit, args.after.clone(), print);
+        let (found, next) = printed.map_err(explain)?;
+        printer.out.flush()?;
+        match &next {
             _ if as_json => Ok(()),
-            Some(after) if found => {
-                note(&format!("more: skurd index {}{}", self.again, options(args, after)))
-            }
+            Some(next) if found => note(&format!("more: skurd index {}{}", self.again, options(args, next))),
             _ if !found => note(self.nothing),
             _ => Ok(()),
         }
     }
-
-    fn fetch(&self, asked: &Asked, after: Option<&String>, left: u64) -> Result<Page<Value>> {
-        let limit = usize::try_from(left).unwrap_or(LIMIT_MAX).min(LIMIT_MAX);
-        let mut query = self.query.clone();
-        query.push(("limit", limit.to_string()));
-        query.extend(after.map(|after| ("cursor", after.clone())));
-        asked.ask.ask(&asked.question(self.path, &query))
-    }
-
-    fn rows(&self, items: Vec<Value>) -> Result<Vec<Vec<String>>> {
-        let row = |item| Ok((self.cells)(&serde_json::from_value(item)?));
-        let rows: Result<_> = items.into_iter().map(row).collect();
-        rows.context("the answer of the server is not understood")
-    }
 }
 
-fn write_objects(out: &mut impl Write, mut rows: Vec<Value>, cut: Option<&str>) -> Result<()> {
+fn write_objects(out: &mut impl Write, items: &[Box<RawValue>], cut: Option<&str>) -> Result<()> {
+    let rows: serde_json::Result<Vec<Value>> =
+        items.iter().map(|item| serde_json::from_str(item.get())).collect();
+    let mut rows = rows?;
     if let (Some(next), Some(last)) = (cut, rows.last_mut()) {
         last["next"] = next.into();
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use declare::counted;
 use declare::hint::hinted;
 use declare::text::bytes_text;
@@ -23,11 +23,11 @@ use policy::url::UrlRules;
 use store::{Durability, Options};
 use tokio::sync::{mpsc, watch};
 
-use super::feed::{Batch, feed, vanished};
+use super::feed::{Batch, feed};
 use super::place::{LoadFile, Place, command_of};
-use super::progress::{Outcome, Progress, Teller};
+use super::progress::{Loading, Outcome, Teller};
 use super::tally::Tally;
-use crate::args::LoadArgs;
+use crate::args::index::LoadArgs;
 use crate::pages::{self, Mark};
 
 /// Batches read ahead.
@@ -46,7 +46,7 @@ struct Loader<'a> {
     rules: UrlRules,
     command: u64,
     teller: Teller,
-    progress: Progress,
+    loading: Loading,
     /// Lengths of the files before the one at hand.
     bytes_before: u64,
     tally: Tally,
@@ -70,10 +70,9 @@ pub(super) fn run(args: &LoadArgs) -> Result<()> {
     runtime.shutdown_background();
     match outcome?.damaged {
         0 => Ok(()),
-        damaged => bail!(
-            "{} could not be read: what is before and after was loaded",
-            counted(usize::try_from(damaged).unwrap_or(usize::MAX), "place")
-        ),
+        damaged => {
+            bail!("{} could not be read: what is before and after was loaded", counted(damaged, "place"))
+        }
     }
 }
 
@@ -88,7 +87,7 @@ async fn load(session: &Session, args: &LoadArgs, files: &[LoadFile], rules: Url
         rules,
         command: command_of(files),
         teller: Teller::new(args.json),
-        progress: Progress { bytes_total: total, ..Progress::default() },
+        loading: Loading { bytes_total: total, ..Loading::default() },
         bytes_before: 0,
         tally: Tally::default(),
         stop,
@@ -106,7 +105,7 @@ async fn load(session: &Session, args: &LoadArgs, files: &[LoadFile], rules: Url
         collection: &args.collection,
         files: files.len(),
         tally: loader.tally,
-        links: loader.progress.links,
+        links: loader.loading.links,
         totals: index.totals().await?,
         interrupted,
     };
@@ -129,7 +128,7 @@ impl Loader<'_> {
             Ok(()) => self.rest().await,
             failed => failed,
         };
-        self.teller.end();
+        self.teller.progress.end();
         loaded?;
         if !self.is_stopped() {
             self.forget(files).await?;
@@ -143,7 +142,7 @@ impl Loader<'_> {
                 return Ok(());
             }
             let place = file.place(self.index.store(), self.index.name(), self.command).await?;
-            self.tally.add(&place.tally);
+            self.tally += place.tally;
             match place.done {
                 true => self.teller.say(&format!("{}: loaded before the interruption", file.path.display())),
                 false => self.file(file, place).await?,
@@ -155,13 +154,9 @@ impl Loader<'_> {
 
     async fn file(&mut self, file: &LoadFile, mut place: Place) -> Result<()> {
         if place.mark != Mark::default() {
-            let at = bytes_text(place.mark.offset);
-            self.teller.say(&format!(
-                "{}: going on at {at} of {}, after {} pages",
-                file.path.display(),
-                bytes_text(file.length),
-                place.tally.pages
-            ));
+            let (name, pages) = (file.path.display(), place.tally.pages);
+            let (at, length) = (bytes_text(place.mark.offset), bytes_text(file.length));
+            self.teller.say(&format!("{name}: going on at {at} of {length}, after {pages} pages"));
         }
         let read = Arc::new(AtomicU64::new(0));
         let (send, mut batches) = mpsc::channel(AHEAD);
@@ -169,7 +164,7 @@ impl Loader<'_> {
             (file.path.clone(), self.rules.clone(), place.mark, Arc::clone(&read));
         std::thread::Builder::new().name("skurd-read".to_owned()).spawn(move || {
             match pages::open(&path, from, &rules, &counted) {
-                Ok(source) => feed(source, &send),
+                Ok(mut source) => feed(&mut *source, &send),
                 // Whoever does not wait for it any more does not miss it.
                 Err(error) => drop(send.blocking_send(Err(error))),
             }
@@ -177,12 +172,12 @@ impl Loader<'_> {
         let mut stop = self.stop.clone();
         loop {
             let batch = tokio::select! {
-                batch = batches.recv() => batch.ok_or_else(vanished)??,
+                batch = batches.recv() => batch.context("reading ended before the file did")??,
                 _ = stop.wait_for(|asked| *asked) => return Ok(()),
             };
             let is_last = batch.is_last;
             self.batch(file, &mut place, batch).await?;
-            self.progress.bytes = self.bytes_before + read.load(Ordering::Relaxed);
+            self.loading.bytes = self.bytes_before + read.load(Ordering::Relaxed);
             self.help().await?;
             if is_last {
                 return Ok(());
@@ -200,25 +195,24 @@ impl Loader<'_> {
             .iter()
             .map(|item| Load { uri: &item.uri, page: item.page.as_ref(), at: item.at })
             .collect();
-        place.tally.add(&batch.tally);
+        place.tally += batch.tally;
         (place.mark, place.done) = (batch.mark, batch.is_last);
-        let (index, loads, before) = (self.index, loads.as_slice(), *place);
+        let (index, loads, mut behind) = (self.index, loads.as_slice(), *place);
         let changed = index.store().transact_idempotent(|tx| async move {
             // A crash may take back the last moments, but pages and place together.
             tx.set_durability(Durability::Relaxed);
             let loaded = index.load_many(&tx, loads).await?;
             let changed = loaded.iter().filter(|loaded| **loaded == Loaded::Changed).count() as u64;
-            let mut place = before;
-            place.tally.changed += changed;
-            file.put(&tx, index.name(), &place)?;
+            behind.tally.changed += changed;
+            file.put(&tx, index.name(), &behind)?;
             Ok(changed)
         });
         let changed = changed.await?;
         place.tally.changed += changed;
-        self.tally.add(&batch.tally);
+        self.tally += batch.tally;
         self.tally.changed += changed;
-        self.progress.pages += batch.tally.pages;
-        self.progress.links += batch.tally.links;
+        self.loading.pages += batch.tally.pages;
+        self.loading.links += batch.tally.links;
         Ok(())
     }
 
@@ -250,9 +244,9 @@ impl Loader<'_> {
     }
 
     async fn tell(&mut self) -> Result<()> {
-        if self.teller.is_due() {
-            self.progress.waiting = self.index.waiting(SHARD_NOTES_COUNTED).await?;
-            self.teller.progress(&self.progress);
+        if let Some(passed) = self.teller.progress.due() {
+            self.loading.waiting = self.index.waiting(SHARD_NOTES_COUNTED).await?;
+            self.teller.tell(&self.loading, passed);
         }
         Ok(())
     }

@@ -4,56 +4,37 @@
 //! with `--all` the one across all collections (X13). Questions go through the API; what works on
 //! the whole index wants the data directory for itself.
 
-mod dump;
 mod feed;
 mod list;
 mod load;
-mod page;
 mod place;
 mod progress;
 mod tally;
 mod text;
-mod verify;
+mod whole;
 
 use std::io::Write;
 
 use anyhow::Result;
-use app::index::{IndexItem, Which, choose, no_index};
-use harvest::session::{Session, note, stdout};
-use index::Index;
-use serde_json::Value;
+use app::index::{IndexItem, no_index};
+use harvest::session::{note, stdout};
+use serde_json::json;
 use server::client::{Call, Client};
 
-use crate::args::{IndexCommand, WhichArgs};
-use crate::output::{Column, Table, left, right};
+use super::listing::given;
+use crate::args::index::{IndexCommand, WhichArgs};
+use crate::output::{Column, Table, left, right, shown};
 
 pub(crate) fn run(command: &IndexCommand) -> Result<()> {
     match command {
         IndexCommand::Load(args) => load::run(args),
-        IndexCommand::Top(args) => list::top(args),
-        IndexCommand::Domain(args) => list::domain(args),
-        IndexCommand::Page(args) => page::run(args),
+        IndexCommand::Top { by, domains, list } => list::top(by, *domains, list),
+        IndexCommand::Domain { domain, list } => list::domain(domain, list),
+        IndexCommand::Page(args) => list::page(args),
         IndexCommand::Missing(args) => list::missing(args),
-        IndexCommand::Dump(args) => dump::run(args),
-        IndexCommand::Verify(args) => verify::run(args),
+        IndexCommand::Dump(args) => whole::dump(args),
+        IndexCommand::Verify { repair, which } => whole::verify(which, *repair),
         IndexCommand::Stats(args) => stats(args),
-    }
-}
-
-/// An index, and the data directory it is in, which nobody else has meanwhile.
-struct Opened {
-    session: Session,
-    index: Index,
-}
-
-impl Opened {
-    fn new(which: &WhichArgs) -> Result<Opened> {
-        let session = Session::open(&which.data.dir)?;
-        let store = session.frontier.store();
-        let meant = Which { collection: which.collection.as_deref(), all: which.all };
-        let name = session.wait(choose(store, &meant))?;
-        let index = session.wait(Index::find(store, &name))?.ok_or_else(no_index)?;
-        Ok(Opened { session, index })
     }
 }
 
@@ -66,9 +47,8 @@ struct Asked {
 impl Asked {
     fn new(which: &WhichArgs) -> Result<Asked> {
         let ask = Client::open(&which.data.dir)?;
-        let named = which.collection.clone().map(|name| ("collection", name));
-        let across = which.all.then(|| ("all", "true".to_owned()));
-        Ok(Asked { ask, which: named.into_iter().chain(across).collect() })
+        let across = which.all.then(|| "true".to_owned());
+        Ok(Asked { ask, which: given([("collection", which.collection.clone()), ("all", across)]) })
     }
 
     /// A question to this index.
@@ -88,39 +68,35 @@ impl Asked {
     }
 }
 
-const COLUMNS: [Column; 6] =
-    [left("index"), right("uris"), right("loaded"), right("links"), right("domains"), right("waiting")];
+const COLUMNS: [Column<IndexItem>; 6] = [
+    left("index", |index| index.collection.clone().unwrap_or_else(|| "(all)".to_owned())),
+    right("uris", |index| shown(index.uris)),
+    right("loaded", |index| shown(index.loaded)),
+    right("links", |index| shown(index.links)),
+    right("domains", |index| shown(index.domains)),
+    right("waiting", |index| shown(index.waiting)),
+];
 
 /// Of one index, or of each.
 fn stats(which: &WhichArgs) -> Result<()> {
     let asked = Asked::new(which)?;
-    let mut out = stdout();
-    let mut table = Table::new(&COLUMNS);
-    let mut print = |object: &Value| -> Result<()> {
-        match which.json {
-            true => writeln!(out, "{object}")?,
-            false => table.page(&mut out, &[cells(&serde_json::from_value(object.clone())?)])?,
-        }
-        Ok(())
-    };
-    let mut found = false;
+    let mut items: Vec<IndexItem> = Vec::new();
     match asked.which.is_empty() {
-        false => {
-            found = true;
-            print(&asked.ask.ask(&asked.question("index", &[]))?)?;
-        }
-        true => asked.ask.pages("indexes", Vec::new(), |items| {
-            found |= !items.is_empty();
-            items.iter().try_for_each(|item| print(&serde_json::from_str(item.get())?))?;
+        false => items.push(asked.ask.ask(&asked.question("index", &[]))?),
+        true => asked.ask.pages("indexes", Vec::new(), |page| {
+            items.extend(
+                page.iter().map(|item| serde_json::from_str(item.get())).collect::<Result<Vec<_>, _>>()?,
+            );
             Ok(true)
         })?,
     }
-    out.flush()?;
-    if found { Ok(()) } else { Err(no_index().into()) }
-}
-
-fn cells(item: &IndexItem) -> Vec<String> {
-    let name = item.collection.clone().unwrap_or_else(|| "(all)".to_owned());
-    let numbers = [item.uris, item.loaded, item.links, item.domains, item.waiting];
-    std::iter::once(name).chain(numbers.map(|number| number.to_string())).collect()
+    if items.is_empty() {
+        return Err(no_index().into());
+    }
+    let mut out = stdout();
+    match which.json {
+        true => items.iter().try_for_each(|item| writeln!(out, "{}", json!(item)))?,
+        false => Table::new(&COLUMNS).page(&mut out, &items)?,
+    }
+    Ok(out.flush()?)
 }

@@ -1,6 +1,6 @@
 //! What is told of a load: problems as they are found, progress now and then, and a summary.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
@@ -8,34 +8,31 @@ use declare::counted;
 use declare::text::{bytes_text, rate_text, time_json};
 use frontier::ports::Clock;
 use harvest::clock::SystemClock;
-use harvest::session::stdout;
+use harvest::session::note;
 use index::Totals;
 use policy::time::{Span, Time};
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::tally::Tally;
 use super::text::json_line;
+use crate::output::line;
 use crate::pages::{At, Problem};
+use crate::progress::{Manner, Progress, per_second};
 
-/// How often the line moves, and how often one is written where none can move.
-const TERMINAL_EVERY: Span = Span(250);
-const LOG_EVERY: Span = Span::seconds(10);
 /// Problems of one command that are told; the rest is counted.
 const PROBLEMS_TOLD_MAX: u64 = 1000;
 
 pub(super) struct Teller {
-    as_json: bool,
-    on_terminal: bool,
+    pub(super) progress: Progress,
     began: Time,
-    told_at: Time,
     told_links: u64,
-    line_is_open: bool,
     problems: u64,
 }
 
 /// How far the load is.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Progress {
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(super) struct Loading {
     /// Of this run.
     pub(super) pages: u64,
     pub(super) links: u64,
@@ -60,30 +57,18 @@ pub(super) struct Outcome<'a> {
 
 impl Teller {
     pub(super) fn new(as_json: bool) -> Teller {
-        let now = SystemClock.now();
-        Teller {
-            as_json,
-            on_terminal: !as_json && std::io::stderr().is_terminal(),
-            began: now,
-            told_at: now,
-            told_links: 0,
-            line_is_open: false,
-            problems: 0,
-        }
+        Teller { progress: Progress::new(as_json), began: SystemClock.now(), told_links: 0, problems: 0 }
     }
 
-    /// Leaves the moving line.
-    pub(super) fn end(&mut self) {
-        if std::mem::take(&mut self.line_is_open) {
-            let _ = writeln!(std::io::stderr().lock());
-        }
+    fn is_json(&self) -> bool {
+        self.progress.manner == Manner::Json
     }
 
     /// Something a person wants to know at once.
     pub(super) fn say(&mut self, text: &str) {
-        if !self.as_json {
-            self.end();
-            let _ = writeln!(std::io::stderr().lock(), "{text}");
+        if !self.is_json() {
+            self.progress.end();
+            let _ = note(text);
         }
     }
 
@@ -93,91 +78,53 @@ impl Teller {
             return;
         }
         let (file, reason) = (file.display(), &problem.reason);
-        if self.as_json {
-            let (line, offset) = match problem.at {
-                At::Line(line) => (Some(line), None),
-                At::Offset(offset) => (None, Some(offset)),
-            };
+        let (line, offset, text) = match problem.at {
+            At::Line(line) => (Some(line), None, format!("{file}:{line}: skipped: {reason}")),
+            At::Offset(offset) => (None, Some(offset), format!("{file}: skipped at byte {offset}: {reason}")),
+        };
+        self.say(&text);
+        if self.is_json() {
             let object = json!({ "event": "skipped", "file": file.to_string(), "line": line, "offset": offset, "reason": reason });
             let _ = writeln!(std::io::stdout().lock(), "{}", json_line(&object));
-            return;
-        }
-        match problem.at {
-            At::Line(line) => self.say(&format!("{file}:{line}: skipped: {reason}")),
-            At::Offset(offset) => self.say(&format!("{file}: skipped at byte {offset}: {reason}")),
         }
     }
 
-    /// Whether it is time to tell how far the load is.
-    pub(super) fn is_due(&self) -> bool {
-        let every = if self.on_terminal { TERMINAL_EVERY } else { LOG_EVERY };
-        SystemClock.now().since(self.told_at) >= every
-    }
-
-    pub(super) fn progress(&mut self, progress: &Progress) {
-        let now = SystemClock.now();
-        let passed = now.since(self.told_at);
-        let rate = per_second(progress.links.saturating_sub(self.told_links), passed);
-        // Whoever does not listen any more is not worth stopping for.
-        let _ = if self.as_json {
-            writeln!(std::io::stdout().lock(), "{}", progress_json(progress, rate, now))
-        } else if self.on_terminal {
-            self.line_is_open = true;
-            let line = progress_text(progress, rate);
-            write!(std::io::stderr().lock(), "\r\x1b[2K{line}").and_then(|()| std::io::stderr().flush())
-        } else {
-            writeln!(std::io::stderr().lock(), "{}", progress_text(progress, rate))
-        };
-        (self.told_at, self.told_links) = (now, progress.links);
+    pub(super) fn tell(&mut self, loading: &Loading, passed: Span) {
+        let rate = per_second(loading.links, self.told_links, passed);
+        self.told_links = loading.links;
+        self.progress.tell(|| progress_text(loading, rate), || progress_json(loading, rate));
     }
 
     pub(super) fn summary(&mut self, outcome: &Outcome<'_>) -> Result<()> {
-        self.end();
+        self.progress.end();
         if self.problems > PROBLEMS_TOLD_MAX {
             self.say(&format!("… and {} more", self.problems - PROBLEMS_TOLD_MAX));
         }
         let took = SystemClock.now().since(self.began);
-        let mut out = stdout();
-        match self.as_json {
-            true => writeln!(out, "{}", json_line(&summary_json(outcome, took)))?,
-            false => summary_text(&mut out, outcome, took)?,
+        match self.is_json() {
+            true => line(json_line(&summary_json(outcome, took))),
+            false => line(summary_text(outcome, took)),
         }
-        Ok(out.flush()?)
     }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "a rate")]
-fn per_second(number: u64, passed: Span) -> f64 {
-    number as f64 * 1000.0 / passed.0.max(1) as f64
+fn progress_text(loading: &Loading, rate: f64) -> String {
+    let Loading { pages, links, bytes, bytes_total, waiting } = loading;
+    let of = bytes_total.map_or_else(String::new, |total| format!(" of {}", bytes_text(total)));
+    let (rate, bytes) = (rate_text(rate), bytes_text(*bytes));
+    format!("{pages} pages, {links} links, {rate} links/s, {waiting} batches wait, {bytes}{of}")
 }
 
-fn progress_text(progress: &Progress, rate: f64) -> String {
-    let of = progress.bytes_total.map_or_else(String::new, |total| format!(" of {}", bytes_text(total)));
-    format!(
-        "{} pages, {} links, {} links/s, {} batches wait, {}{of}",
-        progress.pages,
-        progress.links,
-        rate_text(rate),
-        progress.waiting,
-        bytes_text(progress.bytes),
-    )
-}
-
-fn progress_json(progress: &Progress, rate: f64, now: Time) -> serde_json::Value {
-    json!({
-        "event": "progress",
-        "time": time_json(Some(now)),
-        "pages": progress.pages,
-        "links": progress.links,
-        "links_per_second": rate,
-        "waiting": progress.waiting,
-        "bytes": progress.bytes,
-        "bytes_total": progress.bytes_total,
-    })
+fn progress_json(loading: &Loading, rate: f64) -> Value {
+    let mut object = json!(loading);
+    object["event"] = json!("progress");
+    object["time"] = time_json(Some(SystemClock.now()));
+    object["links_per_second"] = json!(rate);
+    object
 }
 
 #[allow(clippy::cast_precision_loss, reason = "seconds with three decimals")]
-fn summary_json(outcome: &Outcome<'_>, took: Span) -> serde_json::Value {
+fn summary_json(outcome: &Outcome<'_>, took: Span) -> Value {
     let Outcome { tally, totals, .. } = outcome;
     json!({
         "event": "summary",
@@ -197,34 +144,25 @@ fn summary_json(outcome: &Outcome<'_>, took: Span) -> serde_json::Value {
     })
 }
 
-fn many(number: u64, thing: &str) -> String {
-    counted(usize::try_from(number).unwrap_or(usize::MAX), thing)
-}
-
-fn summary_text(out: &mut impl Write, outcome: &Outcome<'_>, took: Span) -> Result<()> {
+fn summary_text(outcome: &Outcome<'_>, took: Span) -> String {
     let Outcome { tally, totals, collection, .. } = outcome;
-    let rate = rate_text(per_second(outcome.links, took));
-    let what = if outcome.interrupted { "stopped after" } else { "loaded" };
-    let (pages, links) = (many(tally.pages, "page"), many(tally.links, "link"));
-    writeln!(out, "{what} {pages} with {links} in {took}, {rate} links/s")?;
-    writeln!(out, "  changed   {} new or other than before", many(tally.changed, "page"))?;
-    writeln!(out, "  deleted   {}", many(tally.deletes, "page"))?;
-    writeln!(out, "  skipped   links: {}", tally.skipped_text())?;
-    writeln!(
-        out,
-        "  broken    {} lines or records left out, {} places damaged",
-        tally.broken, tally.damaged
-    )?;
-    writeln!(
-        out,
-        "  index     {collection}: {} URIs, {} of them loaded, {} links, {} domains",
-        totals.uris, totals.loaded, totals.links, totals.domains
-    )?;
-    match outcome.interrupted {
-        true => writeln!(out, "next: the same command goes on where it stopped")?,
-        false => {
-            writeln!(out, "next: skurd index top | skurd index missing | skurd index page URL --inlinks")?;
-        }
-    }
-    Ok(())
+    let rate = rate_text(per_second(outcome.links, 0, took));
+    let (what, next) = match outcome.interrupted {
+        true => ("stopped after", "the same command goes on where it stopped"),
+        false => ("loaded", "skurd index top | skurd index missing | skurd index page URL --inlinks"),
+    };
+    let (pages, links) = (counted(tally.pages, "page"), counted(tally.links, "link"));
+    let lines = [
+        format!("{what} {pages} with {links} in {took}, {rate} links/s"),
+        format!("  changed   {} new or other than before", counted(tally.changed, "page")),
+        format!("  deleted   {}", counted(tally.deletes, "page")),
+        format!("  skipped   links: {}", tally.skipped_text()),
+        format!("  broken    {} lines or records left out, {} places damaged", tally.broken, tally.damaged),
+        format!(
+            "  index     {collection}: {} URIs, {} of them loaded, {} links, {} domains",
+            totals.uris, totals.loaded, totals.links, totals.domains
+        ),
+        format!("next: {next}"),
+    ];
+    lines.join("\n")
 }

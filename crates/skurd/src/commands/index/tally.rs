@@ -1,5 +1,7 @@
 //! What a load has counted.
 
+use std::ops::AddAssign;
+
 use index::Skipped;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -12,68 +14,47 @@ pub(super) struct Tally {
     pub(super) changed: u64,
     /// Of the pages, each target once.
     pub(super) links: u64,
-    not_http: u64,
-    user_info: u64,
-    unparsable: u64,
-    too_long: u64,
-    over_limit: u64,
+    pub(super) skipped: Skipped,
     /// What the extraction could not make a URL of, images and the like among it.
-    unusable: u64,
+    pub(super) unusable: u64,
     /// Lines and records that were left out.
     pub(super) broken: u64,
     /// Places where a file could not be read.
     pub(super) damaged: u64,
 }
 
-impl Tally {
-    pub(super) fn skip(&mut self, skipped: &Skipped) {
-        self.not_http += skipped.not_http;
-        self.user_info += skipped.user_info;
-        self.unparsable += skipped.unparsable;
-        self.too_long += skipped.too_long;
-        self.over_limit += skipped.over_limit;
-    }
-
-    pub(super) fn extraction(&mut self, dropped: u64, unusable: u64) {
-        self.over_limit += dropped;
-        self.unusable += unusable;
-    }
-
-    pub(super) fn add(&mut self, other: &Tally) {
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
         self.pages += other.pages;
         self.deletes += other.deletes;
         self.changed += other.changed;
         self.links += other.links;
-        self.not_http += other.not_http;
-        self.user_info += other.user_info;
-        self.unparsable += other.unparsable;
-        self.too_long += other.too_long;
-        self.over_limit += other.over_limit;
+        self.skipped += other.skipped;
         self.unusable += other.unusable;
         self.broken += other.broken;
         self.damaged += other.damaged;
     }
+}
 
+impl Tally {
     /// Links that are not in the index, by reason.
-    fn skipped(&self) -> [(&'static str, &'static str, u64); 6] {
-        [
-            ("not_http", "not http", self.not_http),
-            ("user_info", "with user info", self.user_info),
-            ("unparsable", "no URL", self.unparsable),
-            ("too_long", "too long", self.too_long),
-            ("over_limit", "beyond the limits of a page", self.over_limit),
-            ("unusable", "not harvestable", self.unusable),
-        ]
-    }
-
     pub(super) fn skipped_json(&self) -> Value {
-        self.skipped().iter().map(|(key, _, n)| ((*key).to_owned(), json!(n))).collect()
+        let mut skipped = json!(self.skipped);
+        skipped["unusable"] = json!(self.unusable);
+        skipped
     }
 
     pub(super) fn skipped_text(&self) -> String {
-        let reasons = self.skipped();
-        let some: Vec<String> =
-            reasons.iter().filter(|(.., n)| *n > 0).map(|(_, words, n)| format!("{words}: {n}")).collect();
+        let reasons = [
+            ("not http", self.skipped.not_http),
+            ("with user info", self.skipped.user_info),
+            ("no URL", self.skipped.unparsable),
+            ("too long", self.skipped.too_long),
+            ("beyond the limits of a page", self.skipped.over_limit),
+            ("not harvestable", self.unusable),
+        ];
+        let some = reasons.iter().filter(|(_, n)| *n > 0).map(|(words, n)| format!("{words}: {n}"));
+        let some: Vec<String> = some.collect();
         if some.is_empty() { "none".to_owned() } else { some.join(", ") }
     }
 }

@@ -1,106 +1,100 @@
-//! Walks as `skurd linear show --json` prints them: a `walk` event each, with all that is known of
-//! its ids.
+//! A file of JSON lines, one for each id that exists (L13).
 //!
-//! The API tells so many ranges at a time, and they are written as they come.
+//! A file that is there already is read through first: what a kill left of a last line is cut off,
+//! and no line is written twice.
 
-use std::collections::BTreeMap;
-use std::io::Write;
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use app::walks::{IdRange, MoreRanges, RANGES_MAX, WalkDetail};
-use serde_json::Value;
-use serde_json::value::RawValue;
-use server::client::{Call, Client, NOT_UNDERSTOOD, segment};
+use declare::hint::hinted;
+use declare::text::time_json;
+use frontier::schema::Capture;
+use policy::time::Time;
+use serde::Deserialize;
+use serde_json::json;
 
-/// Stretches that found and missing are told for.
-pub(super) const STRETCHES: usize = 16;
+use super::ranges::Ranges;
 
-/// A list of ranges, and where it goes on.
-type Part = (Vec<IdRange>, Option<MoreRanges>);
+/// Longer than any line that is written here.
+const LINE_BYTES_MAX: u64 = 64 << 10;
 
-/// How a list is called, and where it is in an answer.
-type List = (&'static str, fn(WalkDetail) -> Part);
-
-const LISTS: [List; 3] = [
-    ("content", |walk| (walk.content, walk.more.content)),
-    ("holes", |walk| (walk.holes, walk.more.holes)),
-    ("remaining", |walk| (walk.remaining, walk.more.remaining)),
-];
-
-/// What stands beside the lists.
-const FIELDS: [&str; 15] = [
-    "active",
-    "begun",
-    "counts",
-    "heads",
-    "last",
-    "map",
-    "profile",
-    "requests",
-    "requests_per_second",
-    "seconds_left",
-    "settings",
-    "step",
-    "stopped",
-    "stretches",
-    "template",
-];
-
-/// A question about one walk.
-pub(super) fn question<'a>(name: &str, query: &[(&'a str, String)]) -> Call<'a> {
-    Call::get(&format!("walks/{}", segment(name)), query.to_vec())
+pub(super) struct Lines {
+    pub(super) path: PathBuf,
+    file: BufWriter<File>,
+    /// The ids of each walk that have their line.
+    written: HashMap<String, Ranges>,
 }
 
-pub(super) fn print(out: &mut impl Write, ask: &Client, name: &str) -> Result<()> {
-    let sizes = [("cells", STRETCHES.to_string()), ("ranges", RANGES_MAX.to_string())];
-    let bytes = ask.raw(&question(name, &sizes))?;
-    let walk: WalkDetail = serde_json::from_slice(&bytes).context(NOT_UNDERSTOOD)?;
-    // As they came: numbers are not read and written anew.
-    let fields: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(&bytes).context(NOT_UNDERSTOOD)?;
-    write!(out, "{{\"event\":\"walk\",\"walk\":{}", Value::from(name))?;
-    for (list, part) in LISTS {
-        write!(out, ",\"{list}\":[")?;
-        print_ranges(out, part(walk.clone()), |from| {
-            let narrow = [("cells", "0".to_owned()), sizes[1].clone(), ("from", from.to_string())];
-            ask.ask(&question(name, &narrow)).map(part)
-        })?;
-        write!(out, "]")?;
-    }
-    for field in FIELDS {
-        let value = fields.get(field).context(NOT_UNDERSTOOD)?;
-        write!(out, ",\"{field}\":{value}")?;
-    }
-    Ok(writeln!(out, "}}")?)
+/// What a line is known by.
+#[derive(Deserialize)]
+struct Known {
+    walk: String,
+    id: u64,
 }
 
-fn print_ranges(out: &mut impl Write, first: Part, go_on: impl Fn(u64) -> Result<Part>) -> Result<()> {
-    let (mut between, mut next) = ("", Some(first));
-    while let Some((ranges, more)) = next.take() {
-        for IdRange(from, to) in ranges {
-            write!(out, "{between}[{from},{to}]")?;
-            between = ",";
+impl Lines {
+    pub(super) fn open(path: &Path) -> Result<Lines> {
+        let cannot = || format!("cannot write {}", path.display());
+        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let mut file = options.with_context(cannot)?;
+        let mut written = HashMap::new();
+        let good = read_lines(&file, &mut written)
+            .with_context(|| format!("cannot go on with {}", path.display()))?;
+        file.set_len(good).with_context(cannot)?;
+        file.seek(SeekFrom::End(0)).with_context(cannot)?;
+        Ok(Lines { path: path.to_owned(), file: BufWriter::new(file), written })
+    }
+
+    pub(super) fn has(&self, walk: &str, id: u64) -> bool {
+        self.written.get(walk).is_some_and(|ids| ids.contains(id))
+    }
+
+    pub(super) fn write(&mut self, walk: &str, id: u64, time: Time, capture: &Capture) -> Result<()> {
+        if !self.written.entry(walk.to_owned()).or_default().insert(id) {
+            return Ok(());
         }
-        next = more.map(|more| go_on(more.from)).transpose()?;
+        let line = json!({
+            "walk": walk,
+            "id": id,
+            "url": capture.url,
+            "status": capture.status,
+            "digest": capture.digest,
+            "time": time_json(Some(time)),
+        });
+        writeln!(self.file, "{line}").with_context(|| format!("cannot write {}", self.path.display()))
     }
-    Ok(())
+
+    pub(super) fn flush(&mut self) -> Result<()> {
+        self.file.flush().with_context(|| format!("cannot write {}", self.path.display()))
+    }
+
+    pub(super) fn sync(&mut self) -> Result<()> {
+        self.flush()?;
+        self.file.get_ref().sync_all().with_context(|| format!("cannot sync {}", self.path.display()))
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn l11_ranges_of_several_answers_are_one_list() {
-        let mut out = Vec::new();
-        let more = |from| Some(MoreRanges { from, ranges: 1 });
-        let go_on = |from| {
-            Ok(match from {
-                7 => (vec![IdRange(7, 8)], more(20)),
-                20 => (vec![IdRange(20, 20)], None),
-                from => panic!("{from}"),
-            })
+/// Up to where the lines are whole.
+fn read_lines(file: &File, written: &mut HashMap<String, Ranges>) -> Result<u64> {
+    let mut reader = BufReader::new(file);
+    let (mut good, mut number, mut line) = (0, 0u64, Vec::new());
+    loop {
+        line.clear();
+        let read = reader.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line)?;
+        if !line.ends_with(b"\n") && (read as u64) < LINE_BYTES_MAX {
+            return Ok(good);
+        }
+        number += 1;
+        let Ok(Known { walk, id }) = serde_json::from_slice(&line) else {
+            return Err(hinted(
+                format!("line {number} was not written by a walk"),
+                "--jsonl takes a new file, or one that a walk has written",
+            ));
         };
-        print_ranges(&mut out, (vec![IdRange(1, 2), IdRange(4, 4)], more(7)), go_on).unwrap();
-        assert_eq!(out, b"[1,2],[4,4],[7,8],[20,20]");
+        written.entry(walk).or_default().insert(id);
+        good += read as u64;
     }
 }

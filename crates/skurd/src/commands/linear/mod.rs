@@ -1,40 +1,53 @@
-//! `skurd linear`: walks without a config file.
+//! `skurd linear`: walks without a config file (spec 3).
+//!
+//! [`arguments`] makes walks of the command line, or says what is wrong with it. While they go,
+//! [`Teller`] hears of every result: it tells it, has it [written](Outputs), and stops the run when
+//! the walks have ended. [`harvest::walk::map`] draws what is known of the ids, [`events`] says it
+//! in JSON, in the same [words](harvest::walk::Standing) as the API.
 //!
 //! The walks of a command belong to a collection and a profile of their own, and take turns in one
 //! round. Those of earlier commands in the same data directory are switched off meanwhile.
 
+mod arguments;
+mod events;
+mod files;
 mod lines;
+mod outputs;
+mod progress;
+mod ranges;
 mod show;
 
 use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::Result;
+use arguments::{LINEAR, asked, refused};
 use declare::Declared;
 use declare::hint::{Usage, hinted};
 use declare::text::bytes_text;
 use frontier::{DeclareError, WalkError};
-use harvest::figures::Figures;
 use harvest::session::{note, stdout};
 use harvest::walk::map::{CELLS, Map, has_colours};
 use harvest::walk::{Stopped, words};
 use harvest::wire;
 use harvest::{Harvest, Outcome, Until, unanswered};
+use outputs::{Outputs, Wanted};
 use policy::catalog::Change;
 use policy::model::DeclaredWalk;
 use policy::scope::Scope;
 use policy::url::CrawlUrl;
 use policy::walk::{Refusal, Resume};
+use progress::Teller;
 use tokio::sync::watch;
 
 use super::crawl::{adjust, collection, profile};
-use crate::args::{LinearArgs, LinearCommand, WalkArgs, WarcArg};
-use crate::linear::{LINEAR, Outputs, Teller, Wanted, asked, events, refused};
+use crate::args::harvest::WarcArg;
+use crate::args::linear::{LinearArgs, LinearCommand, WalkArgs};
 use crate::run::data_flag;
 
 pub(crate) fn run(args: &LinearArgs) -> Result<()> {
     match &args.command {
-        Some(LinearCommand::Show(args)) => show::run(args),
+        Some(LinearCommand::Show { walk, data, json }) => show::run(walk.as_deref(), &data.dir, *json),
         None => walk(&args.walk),
     }
 }
@@ -43,26 +56,22 @@ fn walk(args: &WalkArgs) -> Result<()> {
     let walks = asked(args)?;
     let writes = !args.files.is_empty() || !args.jsonl.is_empty();
     if writes && args.harvest.warc == WarcArg::None {
-        return Err(Usage(
-            "--warc: --files and --jsonl are made from the archive; it takes gzip or zstd".into(),
-        )
-        .into());
+        let what = "--warc: --files and --jsonl are made from the archive; it takes gzip or zstd";
+        return Err(Usage(what.into()).into());
     }
     let harvest = open(args, &walks)?;
-    harvest.wait(begin(&harvest, &walks, args.resume.into()))?;
+    harvest.wait(begin(&harvest, &walks, args.resume))?;
     let outputs = harvest.wait(async {
         let mut outputs = Outputs::open(&walks, &wire::warc_dir(&args.harvest.data.dir))?;
         outputs.complete(&harvest.frontier).await?;
         anyhow::Ok(outputs)
     })?;
-    let figures = Arc::new(Figures::default());
     let names: Vec<String> = walks.iter().map(|(walk, _)| walk.name.clone()).collect();
     let (stop, _) = watch::channel(false);
     let json = args.harvest.json;
-    let teller =
-        Arc::new(Teller::new(&harvest.frontier, names.clone(), &figures, outputs, json, stop.clone()));
+    let teller = Arc::new(Teller::new(&harvest, names.clone(), outputs, json, stop.clone()));
     let until = Until { length: args.length, ..Until::default() };
-    let ran = harvest.run(&until, figures, &teller, stop);
+    let ran = harvest.run(&until, &teller, stop);
     let written = teller.end();
     let outcome = ran?;
     match json {
@@ -150,14 +159,9 @@ fn print_summary(args: &WalkArgs, harvest: &Harvest, names: &[String], outcome: 
     let counts = outcome.figures.now();
     let took = outcome.ended.since(outcome.began);
     let dir = &args.harvest.data.dir;
-    writeln!(
-        out,
-        "{} requests in {took}, {}, {} captures in {}",
-        counts.harvests,
-        bytes_text(counts.bytes),
-        counts.captures,
-        wire::warc_dir(dir).display()
-    )?;
+    let (requests, captures, bytes) = (counts.harvests, counts.captures, bytes_text(counts.bytes));
+    let files = wire::warc_dir(dir);
+    writeln!(out, "{requests} requests in {took}, {bytes}, {captures} captures in {}", files.display())?;
     let at = data_flag(dir);
     writeln!(out, "next: skurd linear show WALK{at} | skurd captures{at} | skurd cdx export{at}")?;
     Ok(out.flush()?)

@@ -1,6 +1,7 @@
 //! `skurd linear show`: what is known of the ids of a walk (L12).
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use app::walks::{IdRange, WalkDetail, WalkItem};
@@ -14,34 +15,40 @@ use policy::unit::print_duration;
 use policy::walk::{Direction, Retry, WalkSettings};
 use server::client::{Client, NOT_UNDERSTOOD};
 
-use super::lines::{self, STRETCHES, question};
-use crate::args::ShowArgs;
-use crate::output::{Column, Table, left, number_or_dash, right, text_or_dash};
+use super::events::{self, STRETCHES, question};
+use crate::output::{Column, Table, left, right, shown};
 
-const COLUMNS: [Column; 7] = [
-    left("walk"),
-    right("found"),
-    right("missing"),
-    right("to go"),
-    right("requests"),
-    left("last"),
-    left("stopped"),
+const WALKS: [Column<WalkItem>; 7] = [
+    left("walk", |walk| shown(&walk.name)),
+    right("found", |walk| shown(walk.standing.counts.content)),
+    right("missing", |walk| shown(walk.standing.counts.holes)),
+    right("to go", |walk| shown(walk.standing.counts.remaining)),
+    right("requests", |walk| shown(walk.standing.requests)),
+    left("last", |walk| shown(&walk.last)),
+    left("stopped", |walk| why(walk).to_owned()),
 ];
-const STRETCH_COLUMNS: [Column; 5] =
-    [right("from"), right("to"), right("found"), right("missing"), right("unknown")];
+
+const STRETCH: [Column<WalkCell>; 5] = [
+    right("from", |cell| shown(cell.from)),
+    right("to", |cell| shown(cell.to)),
+    right("found", |cell| shown(cell.content)),
+    right("missing", |cell| shown(cell.holes)),
+    right("unknown", |cell| shown(cell.unknown)),
+];
+
 /// Ranges of holes that a person reads.
 const HOLES_SHOWN_MAX: usize = 50;
 
-pub(crate) fn run(args: &ShowArgs) -> Result<()> {
-    let ask = Client::open(&args.data.dir)?;
+pub(crate) fn run(walk: Option<&str>, dir: &Path, json: bool) -> Result<()> {
+    let ask = Client::open(dir)?;
     let mut out = stdout();
-    let mut table = Table::new(&COLUMNS);
+    let mut table = Table::new(&WALKS);
     let mut found = false;
-    match &args.walk {
+    match walk {
         Some(name) => {
             found = true;
-            match args.json {
-                true => lines::print(&mut out, &ask, name)?,
+            match json {
+                true => events::shown(&mut out, &ask, name)?,
                 false => print(&mut out, &ask, name)?,
             }
         }
@@ -49,34 +56,21 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
             found |= !items.is_empty();
             for item in items {
                 let item: WalkItem = serde_json::from_str(item.get()).context(NOT_UNDERSTOOD)?;
-                match args.json {
-                    true => lines::print(&mut out, &ask, &item.name)?,
-                    false => table.page(&mut out, &[row(&item)])?,
+                match json {
+                    true => events::shown(&mut out, &ask, &item.name)?,
+                    false => table.page(&mut out, &[item])?,
                 }
             }
             Ok(true)
         })?,
     }
     out.flush()?;
-    match found || args.json {
+    match found || json {
         true => Ok(()),
         false => {
             note("there are no walks: `skurd linear TEMPLATE` begins one, and so does `walks` in a config")
         }
     }
-}
-
-fn row(item: &WalkItem) -> Vec<String> {
-    let counts = &item.standing.counts;
-    vec![
-        item.name.clone(),
-        counts.content.to_string(),
-        counts.holes.to_string(),
-        number_or_dash(counts.remaining),
-        item.standing.requests.to_string(),
-        text_or_dash(item.last.as_deref()),
-        why(item).to_owned(),
-    ]
 }
 
 /// Why it stands, or that it was never begun.
@@ -101,8 +95,8 @@ fn print(out: &mut impl Write, ask: &Client, name: &str) -> Result<()> {
     let to_go = counts.remaining.map_or(String::new(), |ids| format!(", {ids} to go"));
     writeln!(out, "  {} found, {} missing{to_go}; {}", counts.content, counts.holes, why(&walk.item))?;
     for head in &standing.heads {
-        let at = number_or_dash(head.at);
-        let misses = counted(usize::try_from(head.misses).unwrap_or(usize::MAX), "id");
+        let at = shown(head.at);
+        let misses = counted(head.misses, "id");
         let (leg, stopped) = (head.leg.as_str(), head.stopped.as_str());
         writeln!(out, "  head {leg} at {at}, {misses} in a row not known to exist; {stopped}")?;
     }
@@ -112,9 +106,8 @@ fn print(out: &mut impl Write, ask: &Client, name: &str) -> Result<()> {
         writeln!(out, "  {} requests in the last run, {}/s{left}", standing.requests, rate_text(rate))?;
     }
     print_holes(out, &walk)?;
-    let rows: Vec<Vec<String>> = coarse.stretches.iter().map(stretch).collect();
     writeln!(out)?;
-    Ok(Table::new(&STRETCH_COLUMNS).page(out, &rows)?)
+    Ok(Table::new(&STRETCH).page(out, &coarse.stretches)?)
 }
 
 fn print_holes(out: &mut impl Write, walk: &WalkDetail) -> Result<()> {
@@ -129,10 +122,6 @@ fn print_holes(out: &mut impl Write, walk: &WalkDetail) -> Result<()> {
     };
     let holes = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
     Ok(writeln!(out, "  holes {holes}{more}")?)
-}
-
-fn stretch(cell: &WalkCell) -> Vec<String> {
-    [cell.from, cell.to, cell.content, cell.holes, cell.unknown].map(|number| number.to_string()).to_vec()
 }
 
 fn settings_text(settings: &WalkSettings) -> String {

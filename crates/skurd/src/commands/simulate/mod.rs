@@ -18,7 +18,8 @@ use policy::time::Span;
 use policy::unit::print_duration;
 use sim::web::Web;
 
-use crate::args::SimulateArgs;
+use super::config::taken_in;
+use crate::args::simulate::SimulateArgs;
 
 /// Link decisions kept for the table; JSON lines have them all.
 const LINKS_SHOWN: usize = 1000;
@@ -31,10 +32,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
         note("walks are left out: a synthetic web has no ids to count")?;
     }
     let changes = declared.into_changes();
-    let mut catalog = Catalog::new();
-    for change in changes.clone() {
-        catalog.apply(change)?;
-    }
+    let catalog = taken_in(&changes)?;
     let web = match &args.web {
         Some(path) => webfile::load(path, catalog.url_rules())?,
         None => sim::generate(&catalog, usize::try_from(args.urls)?, args.seed),
@@ -64,8 +62,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
         true => lines::write_summaries(&mut out, &ledger, &forecast, args.seed)?,
         false => show(args, &heading, &ledger, &forecast, &mut out)?,
     }
-    out.flush()?;
-    Ok(())
+    Ok(out.flush()?)
 }
 
 fn starts(args: &SimulateArgs, catalog: &Catalog) -> Result<Vec<(Span, Target)>> {

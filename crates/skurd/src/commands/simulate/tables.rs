@@ -4,93 +4,76 @@ use std::io::{self, Write};
 
 use declare::text::{percent_text, rate_text};
 use frontier::{Contract, FeasibilityRow, LinkTrace};
-use plan::forecast::Forecast;
+use plan::forecast::{Forecast, Waiting};
 use plan::ledger::Ledger;
+use plan::load::HostLoad;
 use plan::text::{number, rounded, short};
 use policy::Rule;
 use policy::time::Span;
 use policy::unit::print_duration;
 
-use crate::output::{Column, Table, left, right};
+use crate::output::{Column, Table, left, right, shown};
 
 /// Hosts and warnings shown unless all are asked for.
 const ROWS_SHOWN: usize = 20;
 
 pub(crate) fn write_hosts(out: &mut impl Write, ledger: &Ledger, all: bool) -> io::Result<()> {
-    const COLUMNS: [Column; 7] = [
-        left("host"),
-        right("requests"),
-        right("failed"),
-        right("busy"),
-        right("mean/h"),
-        right("peak/h"),
-        right("polite/h"),
+    type Row<'a> = (&'a String, &'a HostLoad, Span);
+    let columns: [Column<Row<'_>>; 7] = [
+        left("host", |(name, load, _)| match &load.group {
+            Some(group) => format!("{name} ({group})"),
+            None => name.to_string(),
+        }),
+        right("requests", |(_, load, _)| number(load.requests)),
+        right("failed", |(_, load, _)| number(load.failures)),
+        right("busy", |(_, load, elapsed)| percent_text(load.busy_share(*elapsed))),
+        right("mean/h", |(_, load, elapsed)| rate_text(load.mean_per_hour(*elapsed))),
+        right("peak/h", |(_, load, _)| number(load.peak_per_hour)),
+        right("polite/h", |(_, load, _)| rounded(load.limit_per_hour())),
     ];
     let elapsed = ledger.grid.length;
-    let mut hosts: Vec<_> = ledger.hosts.iter().collect();
-    hosts.sort_by(|(a, x), (b, y)| y.requests.cmp(&x.requests).then_with(|| a.cmp(b)));
-    let shown = if all { hosts.len() } else { ROWS_SHOWN };
-    let row = |(name, load): &(&String, &plan::load::HostLoad)| {
-        let group = load.group.as_ref().map_or_else(String::new, |group| format!(" ({group})"));
-        vec![
-            format!("{name}{group}"),
-            number(load.requests),
-            number(load.failures),
-            percent_text(load.busy_share(elapsed)),
-            rate_text(load.mean_per_hour(elapsed)),
-            number(load.peak_per_hour),
-            rounded(load.limit_per_hour()),
-        ]
-    };
+    let mut hosts: Vec<Row<'_>> = ledger.hosts.iter().map(|(name, load)| (name, load, elapsed)).collect();
+    hosts.sort_by(|(a, x, _), (b, y, _)| y.requests.cmp(&x.requests).then_with(|| a.cmp(b)));
+    let shown = if all { hosts.len() } else { hosts.len().min(ROWS_SHOWN) };
     writeln!(
         out,
         "Load per host (busy: asked, or left in peace after it; polite/h: what its politeness has room for)\n"
     )?;
-    let rows: Vec<Vec<String>> = hosts.iter().take(shown).map(row).collect();
-    Table::new(&COLUMNS).page(out, &rows)?;
-    write_more(out, hosts.len().saturating_sub(shown), "hosts")
+    Table::new(&columns).page(out, &hosts[..shown])?;
+    write_more(out, hosts.len() - shown, "hosts")
 }
 
 pub(crate) fn write_contract(out: &mut impl Write, forecast: &Forecast) -> io::Result<()> {
-    const COLUMNS: [Column; 12] = [
-        left("profile"),
-        right("promised"),
-        right("on time"),
-        right("late"),
-        right("missed"),
-        right("overdue"),
-        right("on time %"),
-        right("late p95 ≤"),
-        right("first"),
-        right("waited p95 ≤"),
-        right("queued"),
-        right("never"),
+    type Row<'a> = (&'a String, &'a Contract, Waiting);
+    fn span(some: u64, span: Span) -> String {
+        if some == 0 { "–".to_owned() } else { span.to_string() }
+    }
+    let columns: [Column<Row<'_>>; 12] = [
+        left("profile", |(name, ..)| name.to_string()),
+        right("promised", |(_, contract, _)| number(contract.promised())),
+        right("on time", |(_, contract, _)| number(contract.promises.on_time)),
+        right("late", |(_, contract, _)| number(contract.promises.late)),
+        right("missed", |(_, contract, _)| number(contract.promises.missed)),
+        right("overdue", |(_, contract, _)| number(contract.overdue)),
+        right("on time %", |(_, contract, _)| shown(contract.share_on_time().map(percent_text))),
+        right("late p95 ≤", |(_, Contract { promises, .. }, _)| {
+            span(promises.on_time + promises.late, promises.late_percentile(0.95))
+        }),
+        right("first", |(_, contract, _)| number(contract.promises.first)),
+        right("waited p95 ≤", |(_, Contract { promises, .. }, _)| {
+            span(promises.first, promises.wait_percentile(0.95))
+        }),
+        right("queued", |(.., waiting)| number(waiting.queued)),
+        right("never", |(.., waiting)| number(waiting.never_harvested)),
     ];
     writeln!(
         out,
         "Contract forecast (first: harvests of new URLs, promised by nobody; never: queued and not harvested yet)\n"
     )?;
-    let row = |(name, contract): (&String, &Contract)| {
-        let waiting = forecast.waiting.get(name).copied().unwrap_or_default();
-        let promises = &contract.promises;
-        let span = |some: u64, span: Span| if some == 0 { "–".to_owned() } else { span.to_string() };
-        vec![
-            name.clone(),
-            number(contract.promised()),
-            number(promises.on_time),
-            number(promises.late),
-            number(promises.missed),
-            number(contract.overdue),
-            contract.share_on_time().map_or("–".to_owned(), percent_text),
-            span(promises.on_time + promises.late, promises.late_percentile(0.95)),
-            number(promises.first),
-            span(promises.first, promises.wait_percentile(0.95)),
-            number(waiting.queued),
-            number(waiting.never_harvested),
-        ]
-    };
-    let rows: Vec<Vec<String>> = forecast.contract.iter().map(row).collect();
-    Table::new(&COLUMNS).page(out, &rows)
+    let waiting = |name| forecast.waiting.get(name).copied().unwrap_or_default();
+    let rows: Vec<Row<'_>> =
+        forecast.contract.iter().map(|(name, contract)| (name, contract, waiting(name))).collect();
+    Table::new(&columns).page(out, &rows)
 }
 
 /// F33: hosts of which more is asked than their politeness allows.

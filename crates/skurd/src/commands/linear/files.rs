@@ -1,54 +1,73 @@
 //! One file per id (L13): the body of its answer, under the id and an ending that fits.
 //!
 //! A file is written under another name and then gets its own, so that one that is there is whole.
+//! The body is read from the archive, and written without transfer and content codings.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use frontier::schema::Capture;
-
-use super::body::Bodies;
+use net::http::Dechunk;
+use net::http::head::Layout;
+use net::warc::{StoredRecord, open_file};
 
 /// What the name of an unfinished file ends with.
 const UNFINISHED: &str = ".part";
 const DIR_NAME_CHARS_MAX: usize = 120;
+/// A body is written up to here when it is unpacked; the archive has all of it.
+const BODY_BYTES_MAX: u64 = 1 << 30;
 
 pub(super) struct Files {
     dir: PathBuf,
+    warc_dir: PathBuf,
 }
 
 impl Files {
     /// Makes the directory, and clears it of what an earlier run had not finished.
-    pub(super) fn open(dir: &Path) -> Result<Files> {
+    pub(super) fn open(dir: PathBuf, warc_dir: &Path) -> Result<Files> {
         let cannot = || format!("cannot write to the directory {}", dir.display());
-        fs::create_dir_all(dir).with_context(cannot)?;
-        for entry in fs::read_dir(dir).with_context(cannot)? {
+        fs::create_dir_all(&dir).with_context(cannot)?;
+        for entry in fs::read_dir(&dir).with_context(cannot)? {
             let path = entry.with_context(cannot)?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if name.starts_with('.') && name.ends_with(UNFINISHED) {
                 fs::remove_file(&path).with_context(cannot)?;
             }
         }
-        Ok(Files { dir: dir.to_owned() })
+        Ok(Files { dir, warc_dir: warc_dir.to_owned() })
     }
 
     pub(super) fn has(&self, id: u64, capture: &Capture) -> bool {
         self.dir.join(name(id, capture)).exists()
     }
 
-    pub(super) fn write(&self, id: u64, capture: &Capture, bodies: &mut Bodies) -> Result<()> {
+    pub(super) fn write(&self, id: u64, capture: &Capture) -> Result<()> {
         let name = name(id, capture);
         let unfinished = self.dir.join(format!(".{name}{UNFINISHED}"));
         let path = self.dir.join(name);
         let cannot = || format!("cannot write {}", path.display());
         let mut file = BufWriter::new(File::create(&unfinished).with_context(cannot)?);
-        bodies.copy(capture, &mut file)?;
+        let copied = open_file(&self.warc_dir.join(&capture.file))
+            .and_then(|warc| copy_body(warc, capture, &mut file));
+        copied.with_context(|| format!("cannot read {} at {}", capture.file, capture.offset))?;
         file.flush().with_context(cannot)?;
         file.get_ref().sync_data().with_context(cannot)?;
         fs::rename(&unfinished, &path).with_context(cannot)
     }
+}
+
+/// The body of an archived answer.
+fn copy_body(warc: File, capture: &Capture, into: &mut impl Write) -> io::Result<u64> {
+    let mut record = StoredRecord::open(warc, capture.offset, capture.length)?;
+    let Some(parsed) = record.http_head()? else { return io::copy(&mut record.take(BODY_BYTES_MAX), into) };
+    let body: Box<dyn Read> = match parsed.layout {
+        Layout::Chunked => Box::new(Dechunk::new(record)),
+        Layout::Empty | Layout::Length(_) | Layout::UntilClose => Box::new(record),
+    };
+    let decoded = net::decode::decoded(parsed.head.all("content-encoding"), body, BODY_BYTES_MAX);
+    io::copy(&mut decoded.take(BODY_BYTES_MAX), into)
 }
 
 fn name(id: u64, capture: &Capture) -> String {

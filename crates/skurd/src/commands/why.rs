@@ -1,11 +1,9 @@
 //! `skurd why`: every rule that decides about a URL, from stored state.
 
-mod host;
-
 use std::io::Write;
 
 use anyhow::Result;
-use app::why::WhyItem;
+use app::why::{WhyHost, WhyItem};
 use frontier::ports::Clock;
 use harvest::clock::SystemClock;
 use harvest::session::stdout;
@@ -13,12 +11,12 @@ use policy::time::Time;
 use serde_json::value::RawValue;
 use server::client::{Call, Client};
 
-use crate::args::WhyArgs;
+use super::listing::given;
+use crate::args::look::WhyArgs;
 
 pub(crate) fn run(args: &WhyArgs) -> Result<()> {
     let ask = Client::open(&args.data.dir)?;
-    let mut query = vec![("url", args.url.clone())];
-    query.extend(args.collection.clone().map(|name| ("collection", name)));
+    let query = given([("url", Some(args.url.clone())), ("collection", args.collection.clone())]);
     let items: Vec<Box<RawValue>> = ask.ask(&Call::get("why", query))?;
     let now = SystemClock.now();
     let mut out = stdout();
@@ -54,7 +52,7 @@ fn print(out: &mut impl Write, why: &WhyItem, now: Time) -> Result<()> {
     if let Some(problem) = &why.problem {
         fact("problem", problem)?;
     }
-    fact("host", &host::sentence(&why.host, now))?;
+    fact("host", &host_sentence(&why.host, now))?;
     for what in &why.paused {
         fact("paused", &format!("{what}: nothing of it is given out until it is resumed"))?;
     }
@@ -90,6 +88,44 @@ fn history(why: &WhyItem) -> String {
         why.errors.unwrap_or_default(),
         why.not_found.unwrap_or_default()
     )
+}
+
+/// What the host of a URL is doing, and the group it shares its slots with.
+fn host_sentence(host: &WhyHost, now: Time) -> String {
+    if host.idle {
+        return format!("{} has no URLs waiting", host.host);
+    }
+    let mut parts = vec![host.host.clone()];
+    if let Some(group) = &host.group {
+        parts[0].push_str(&format!(" (in group {group})"));
+    }
+    parts.extend(busy("busy with", &host.in_flight, host.busy_until.as_deref()));
+    parts.extend(busy("its group is busy with", &host.group_in_flight, host.group_busy_until.as_deref()));
+    let backs_off = host.backoff_until.as_deref().and_then(moment).filter(|until| *until > now);
+    if let Some(until) = backs_off {
+        parts.push(format!("backs off until {} after {} failures", when(until, now), host.failures));
+    }
+    parts.push(match next(host) {
+        Some(next) if next > now => format!("can next be asked {}", when(next, now)),
+        Some(_) => "can be asked now".to_owned(),
+        None => "no slot is free".to_owned(),
+    });
+    parts.join(", ")
+}
+
+/// When it can next be asked; a host in a group that is in use waits for the group too.
+fn next(host: &WhyHost) -> Option<Time> {
+    let own = host.next.as_deref().and_then(moment);
+    match host.group_in_use {
+        true => own.zip(host.group_next.as_deref().and_then(moment)).map(|(own, group)| own.max(group)),
+        false => own,
+    }
+}
+
+fn busy(how: &str, urls: &[String], until: Option<&str>) -> Option<String> {
+    let (first, until) = urls.first().zip(until)?;
+    let more = if urls.len() > 1 { format!(" and {} more", urls.len() - 1) } else { String::new() };
+    Some(format!("{how} {first}{more}, reserved until {until}"))
 }
 
 /// A time as the API writes it.

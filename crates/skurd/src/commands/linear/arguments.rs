@@ -14,7 +14,7 @@ use policy::walk::{
 };
 
 use super::outputs::Wanted;
-use crate::args::{ExistenceArgs, IdArgs, WalkArgs};
+use crate::args::linear::{ExistenceArgs, IdArgs, WalkArgs};
 
 /// What all walks of a command belong to.
 pub(crate) const LINEAR: &str = "linear";
@@ -93,12 +93,12 @@ impl Which<'_> {
             min: self.id("min", &ids.min)?,
             max: self.id("max", &ids.max)?,
             from: self.id("from", &ids.from)?,
-            direction: self.one("direction", &ids.direction)?.map(|word| (*word).into()),
+            direction: self.one("direction", &ids.direction)?.copied(),
             step: self.number("step", &ids.step, ID_MAX)?,
             margin: self.number("margin", &ids.margin, u32::MAX.into())?,
             attempts: self.number("attempts", &ids.attempts, u32::MAX.into())?,
             cooldown: self.one("cooldown", &ids.cooldown)?.copied(),
-            retry: self.one("retry", &ids.retry)?.map(|word| (*word).into()),
+            retry: self.one("retry", &ids.retry)?.copied(),
             rate: self.number("rate", &ids.rate, u32::MAX.into())?,
             exists: self.existence(&args.existence)?,
         };

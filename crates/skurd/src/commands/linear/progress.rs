@@ -1,27 +1,23 @@
 //! Hears of every result of a walk: tells it, has it written, and stops the run when the walks have
 //! ended.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::Result;
 use app::event::harvest_json;
-use frontier::ports::Clock;
 use frontier::{Frontier, Harvested, Witness};
-use harvest::clock::SystemClock;
+use harvest::Harvest;
 use harvest::figures::Figures;
 use harvest::walk::map::{self, Map};
 use harvest::walk::words;
 use parking_lot::Mutex;
-use policy::time::{Span, Time};
 use tokio::sync::watch;
 
 use super::events;
 use super::outputs::Outputs;
+use crate::progress::{Manner, Progress};
 
-/// How often the map moves, and how often a line is written where none can.
-const TERMINAL_EVERY: Span = Span(250);
-const LOG_EVERY: Span = Span::seconds(10);
 /// Walks that are drawn while they go.
 const DRAWN_MAX: usize = 6;
 const COLUMNS_DEFAULT: usize = 80;
@@ -36,41 +32,30 @@ pub(crate) struct Teller {
     state: Mutex<State>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Manner {
-    Json,
-    Terminal { colours: bool },
-    Log,
-}
-
 struct State {
     outputs: Outputs,
     /// What kept something from being written.
     failed: Option<anyhow::Error>,
-    told_at: Time,
+    progress: Progress,
     /// Lines on the terminal that are drawn over next time.
     drawn: usize,
 }
 
 impl Teller {
     pub(crate) fn new(
-        frontier: &Arc<Frontier>,
+        harvest: &Harvest,
         walks: Vec<String>,
-        figures: &Arc<Figures>,
         outputs: Outputs,
         json: bool,
         stop: watch::Sender<bool>,
     ) -> Teller {
-        let manner = match (json, std::io::stderr().is_terminal()) {
-            (true, _) => Manner::Json,
-            (false, true) => Manner::Terminal { colours: map::has_colours(&std::io::stderr()) },
-            (false, false) => Manner::Log,
-        };
-        let state = State { outputs, failed: None, told_at: SystemClock.now(), drawn: 0 };
+        let progress = Progress::new(json);
+        let manner = progress.manner;
+        let state = State { outputs, failed: None, progress, drawn: 0 };
         Teller {
-            frontier: Arc::clone(frontier),
+            frontier: Arc::clone(&harvest.frontier),
             walks,
-            figures: Arc::clone(figures),
+            figures: Arc::clone(&harvest.figures),
             manner,
             stop,
             state: Mutex::new(state),
@@ -99,30 +84,21 @@ impl Teller {
     }
 
     fn progress(&self, state: &mut State) {
-        let now = SystemClock.now();
-        let every = match self.manner {
-            Manner::Json => return,
-            Manner::Terminal { .. } => TERMINAL_EVERY,
-            Manner::Log => LOG_EVERY,
-        };
-        if now.since(state.told_at) < every {
+        if self.manner == Manner::Json || state.progress.due().is_none() {
             return;
         }
-        state.told_at = now;
         let lines = self.lines();
-        let up = match state.drawn {
-            0 => String::new(),
-            drawn => format!("\x1b[{drawn}A\r"),
-        };
         // Whoever does not listen any more is not worth stopping for.
         let _ = match self.manner {
-            Manner::Json => Ok(()),
-            Manner::Terminal { .. } => {
-                state.drawn = lines.len();
+            Manner::Terminal => {
+                let up = match std::mem::replace(&mut state.drawn, lines.len()) {
+                    0 => String::new(),
+                    drawn => format!("\x1b[{drawn}A\r"),
+                };
                 let lines: String = lines.iter().map(|line| format!("{line}\x1b[K\n")).collect();
                 write!(std::io::stderr().lock(), "{up}{lines}\x1b[J")
             }
-            Manner::Log => writeln!(std::io::stderr().lock(), "{}", lines.join("\n")),
+            _ => writeln!(std::io::stderr().lock(), "{}", lines.join("\n")),
         };
     }
 
@@ -135,7 +111,8 @@ impl Teller {
             self.frontier.peek_walk(name, |walk, run| {
                 let title = format!("{name}: {}", words::figures(walk, run));
                 lines.push(title.chars().take(columns.saturating_sub(1)).collect());
-                if let Manner::Terminal { colours } = self.manner {
+                if self.manner == Manner::Terminal {
+                    let colours = map::has_colours(&std::io::stderr());
                     let cells = columns.saturating_sub(map::margins(walk) + 4).max(8);
                     lines.extend(Map::of(walk, cells).lines("  ", colours));
                 }
@@ -159,10 +136,7 @@ impl Witness for Teller {
             "harvested"
         );
         if self.manner == Manner::Json {
-            let event = match &order.walk {
-                Some(own) => events::fetch(own, harvested),
-                None => harvest_json(harvested),
-            };
+            let event = if order.walk.is_some() { events::fetch } else { harvest_json }(harvested);
             let _ = writeln!(std::io::stdout().lock(), "{event}");
         }
         let mut state = self.state.lock();

@@ -18,7 +18,6 @@ use policy::time::Time;
 use policy::url::normalise;
 use policy::walk::{Kind, Outcome, Walk};
 
-use super::body::Bodies;
 use super::files::{Files, dir_name};
 use super::lines::Lines;
 
@@ -32,10 +31,9 @@ pub(crate) struct Wanted {
 }
 
 pub(crate) struct Outputs {
-    bodies: Bodies,
     walks: HashMap<String, Output>,
     /// Several walks may write to the same file.
-    lines: Vec<(PathBuf, Lines)>,
+    lines: Vec<Lines>,
 }
 
 struct Output {
@@ -47,13 +45,10 @@ struct Output {
 impl Outputs {
     /// Opens what is to be written to.
     pub(crate) fn open(walks: &[(DeclaredWalk, Wanted)], warc_dir: &Path) -> Result<Outputs> {
-        let mut outputs = Outputs { bodies: Bodies::new(warc_dir), walks: HashMap::new(), lines: Vec::new() };
+        let mut outputs = Outputs { walks: HashMap::new(), lines: Vec::new() };
         for (walk, Wanted { files, jsonl, shared }) in walks {
-            let files = match files {
-                Some(dir) if *shared => Some(Files::open(&dir.join(dir_name(&walk.name)))?),
-                Some(dir) => Some(Files::open(dir)?),
-                None => None,
-            };
+            let dir_of = |dir: &PathBuf| if *shared { dir.join(dir_name(&walk.name)) } else { dir.clone() };
+            let files = files.as_ref().map(|dir| Files::open(dir_of(dir), warc_dir)).transpose()?;
             let lines = jsonl.as_ref().map(|path| outputs.lines_of(path)).transpose()?;
             if files.is_some() || lines.is_some() {
                 outputs.walks.insert(walk.name.clone(), Output { files, lines });
@@ -63,10 +58,10 @@ impl Outputs {
     }
 
     fn lines_of(&mut self, path: &Path) -> Result<usize> {
-        if let Some(place) = self.lines.iter().position(|(other, _)| other == path) {
+        if let Some(place) = self.lines.iter().position(|lines| lines.path == path) {
             return Ok(place);
         }
-        self.lines.push((path.to_owned(), Lines::open(path)?));
+        self.lines.push(Lines::open(path)?);
         Ok(self.lines.len() - 1)
     }
 
@@ -78,10 +73,8 @@ impl Outputs {
             let sight = frontier.walk(&name).await?;
             let lost = self.complete_walk(frontier, &sight.declared, &sight.walk).await?;
             if lost > 0 {
-                note(&format!(
-                    "{name}: {} that exist were not archived, and are not written",
-                    counted(usize::try_from(lost).unwrap_or(usize::MAX), "id")
-                ))?;
+                let ids = counted(lost, "id");
+                note(&format!("{name}: {ids} that exist were not archived, and are not written"))?;
             }
         }
         self.flush()
@@ -101,7 +94,7 @@ impl Outputs {
         let step = usize::try_from(walk.settings().step()).unwrap_or(usize::MAX);
         let mut lost = 0;
         for id in walk.ranges(Kind::Content, 0).flat_map(|range| range.step_by(step)) {
-            if self.has_line(&declared.name, id) && !self.has_files(&declared.name) {
+            if self.is_written(&declared.name, id) {
                 continue;
             }
             let Ok(url) = normalise(&walk.settings().template().url(id), None, &rules) else { continue };
@@ -125,33 +118,29 @@ impl Outputs {
         self.write(&own.walk, own.id, *time, capture)
     }
 
-    fn has_line(&self, walk: &str, id: u64) -> bool {
-        let lines = self.walks.get(walk).and_then(|output| output.lines);
-        lines.is_none_or(|place| self.lines[place].1.has(walk, id))
-    }
-
-    fn has_files(&self, walk: &str) -> bool {
-        self.walks.get(walk).is_some_and(|output| output.files.is_some())
+    /// Nothing more can be written of it, as far as is known without its capture.
+    fn is_written(&self, walk: &str, id: u64) -> bool {
+        let has_line = |output: &Output| output.lines.is_none_or(|place| self.lines[place].has(walk, id));
+        self.walks.get(walk).is_none_or(|output| output.files.is_none() && has_line(output))
     }
 
     fn write(&mut self, walk: &str, id: u64, time: Time, capture: &Capture) -> Result<()> {
-        let Outputs { bodies, walks, lines } = self;
-        let Some(output) = walks.get(walk) else { return Ok(()) };
+        let Some(output) = self.walks.get(walk) else { return Ok(()) };
         if let Some(files) = output.files.as_ref().filter(|files| !files.has(id, capture)) {
-            files.write(id, capture, bodies)?;
+            files.write(id, capture)?;
         }
         match output.lines {
-            Some(place) => lines[place].1.write(walk, id, time, capture),
+            Some(place) => self.lines[place].write(walk, id, time, capture),
             None => Ok(()),
         }
     }
 
     pub(crate) fn flush(&mut self) -> Result<()> {
-        self.lines.iter_mut().try_for_each(|(_, lines)| lines.flush())
+        self.lines.iter_mut().try_for_each(Lines::flush)
     }
 
     /// Nothing more comes.
     pub(crate) fn sync(&mut self) -> Result<()> {
-        self.lines.iter_mut().try_for_each(|(_, lines)| lines.sync())
+        self.lines.iter_mut().try_for_each(Lines::sync)
     }
 }

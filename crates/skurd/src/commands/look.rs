@@ -1,0 +1,179 @@
+//! `skurd queue`, `hosts`, `blacklist`, `captures` and `start`: looking at what is known of URLs
+//! and hosts, and deciding about them.
+
+use std::io::Write;
+
+use anyhow::Result;
+use app::blacklist::{Added, BlacklistItem, Lifted};
+use app::captures::CaptureItem;
+use app::control::{Run, Start};
+use app::hosts::HostItem;
+use app::queue::{Moved, QueueItem};
+use axum::http::Method;
+use declare::counted;
+use harvest::session::stdout;
+use policy::time::Span;
+use policy::unit::print_duration;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use server::client::{Call, Client};
+
+use super::listing::{Listing, given};
+use crate::args::harvest::CapturesArgs;
+use crate::args::look::{
+    BlacklistArgs, BlacklistCommand, BlacklistList, HostsArgs, QueueArgs, QueueCommand, StartArgs, UrlArgs,
+};
+use crate::output::{Column, left, line, right, shown};
+
+const URLS: [Column<QueueItem>; 9] = [
+    left("state", |url| shown(url.state)),
+    left("due", |url| shown(&url.due)),
+    left("last fetch", |url| shown(&url.last_fetch)),
+    right("depth", |url| shown(url.depth)),
+    right("errors", |url| shown(url.errors)),
+    right("cycles", |url| shown(url.cycles)),
+    left("collection", |url| shown(&url.collection)),
+    left("seed", |url| shown(&url.seed)),
+    left("url", |url| shown(&url.url)),
+];
+
+const HOSTS: [Column<HostItem>; 8] = [
+    left("host", |host| shown(&host.host)),
+    left("group", |host| shown(&host.group)),
+    left("next use", |host| shown(&host.next)),
+    right("in flight", |host| shown(host.in_flight.len())),
+    left("busy until", |host| shown(&host.busy_until)),
+    right("response", |host| Span(host.response_ms).to_string()),
+    left(
+        "backs off until",
+        |host| if host.paused { "(paused)".to_owned() } else { shown(&host.backoff_until) },
+    ),
+    right("failures", |host| shown(host.failures)),
+];
+
+const BLACKLISTED: [Column<BlacklistItem>; 5] = [
+    left("since", |url| shown(&url.since)),
+    left("until", |url| url.until.clone().unwrap_or_else(|| "lifted".to_owned())),
+    left("reason", |url| shown(&url.reason)),
+    left("collection", |url| shown(&url.collection)),
+    left("url", |url| shown(&url.url)),
+];
+
+const CAPTURES: [Column<CaptureItem>; 7] = [
+    left("time", |capture| shown(&capture.time)),
+    left("collection", |capture| shown(&capture.collection)),
+    right("status", |capture| shown(capture.status)),
+    left("mime", |capture| if capture.revisit { "(as before)".to_owned() } else { shown(&capture.mime) }),
+    left("url", |capture| shown(&capture.url)),
+    left("file", |capture| shown(&capture.file)),
+    right("offset", |capture| shown(capture.offset)),
+];
+
+pub(crate) fn queue(args: &QueueArgs) -> Result<()> {
+    if let Some(QueueCommand::Move { which, to }) = &args.command {
+        let to = if to.0 == 0 { "now".to_owned() } else { print_duration(*to) };
+        return each(which, "queue/move", &json!({ "to": to }), |moved: Moved| {
+            (format!("is due {}", moved.due), moved.url, moved.collections)
+        });
+    }
+    let state = args.state.map(|state| state.as_str().to_owned());
+    let query =
+        given([("collection", args.collection.clone()), ("host", args.host.clone()), ("state", state)]);
+    let listing = Listing { path: "queue", query, limit: args.limit, json: args.json, columns: &URLS };
+    listing.print_or(&args.data.dir, "no URL is there; `skurd start` queues the seeds")
+}
+
+pub(crate) fn hosts(args: &HostsArgs) -> Result<()> {
+    let query = vec![("busy", args.busy.to_string())];
+    let listing = Listing { path: "hosts", query, limit: args.limit, json: args.json, columns: &HOSTS };
+    listing.print_or(
+        &args.data.dir,
+        match args.busy {
+            true => "no host is being asked just now",
+            false => "no host has URLs; `skurd start` queues the seeds",
+        },
+    )
+}
+
+pub(crate) fn blacklist(args: &BlacklistArgs) -> Result<()> {
+    match &args.command {
+        None => blacklisted(&args.list),
+        Some(BlacklistCommand::List(args)) => blacklisted(args),
+        Some(BlacklistCommand::Add { which, reason, span }) => {
+            let how = json!({ "reason": reason, "for": span.map(print_duration) });
+            each(which, "blacklist", &how, |added: Added| {
+                let end =
+                    added.until.map_or("until it is lifted".to_owned(), |until| format!("until {until}"));
+                (format!("is blacklisted {end}"), added.url, added.collections)
+            })
+        }
+        Some(BlacklistCommand::Lift(which)) => each(which, "blacklist/lift", &json!({}), |lifted: Lifted| {
+            ("is back in the queue".to_owned(), lifted.url, lifted.collections)
+        }),
+    }
+}
+
+fn blacklisted(args: &BlacklistList) -> Result<()> {
+    let query = given([("collection", args.collection.clone())]);
+    let (limit, json) = (args.limit, args.json);
+    let listing = Listing { path: "blacklist", query, limit, json, columns: &BLACKLISTED };
+    listing.print_or(&args.data.dir, "nothing is blacklisted")
+}
+
+/// Does it to each URL, and says what was done in which collection.
+fn each<T: DeserializeOwned>(
+    which: &UrlArgs,
+    path: &str,
+    how: &Value,
+    told: impl Fn(T) -> (String, String, Vec<String>),
+) -> Result<()> {
+    let ask = Client::open(&which.data.dir)?;
+    let mut out = stdout();
+    for url in &which.urls {
+        let mut body = how.clone();
+        body["url"] = json!(url);
+        body["collection"] = json!(which.collection);
+        let (now, url, collections) = told(ask.ask(&Call::new(Method::POST, path).body(&body))?);
+        for collection in collections {
+            writeln!(out, "{url} {now} in {collection}")?;
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
+pub(crate) fn captures(args: &CapturesArgs) -> Result<()> {
+    let query = given([("url", args.url.clone()), ("collection", args.collection.clone())]);
+    let listing = Listing { path: "captures", query, limit: args.limit, json: args.json, columns: &CAPTURES };
+    match listing.print(&args.data.dir)? {
+        true => {
+            let of = args.url.as_ref().map_or_else(String::new, |url| format!(" of {url}"));
+            line(format!("nothing is archived{of}"))
+        }
+        false => Ok(()),
+    }
+}
+
+/// A seed, a profile or a collection as a new run (F1–F4).
+pub(crate) fn start(args: &StartArgs) -> Result<()> {
+    let ask = Client::open(&args.data.dir)?;
+    let start = Start {
+        seed: args.seed.clone(),
+        profiles: args.profiles.clone(),
+        collection: args.collection.clone(),
+    };
+    let runs: Vec<Run> = ask.ask(&Call::new(Method::POST, "start").body(&json!(start)))?;
+    for run in &runs {
+        let Run { run: number, started, seeds, changed } = run;
+        let before = match seeds.saturating_sub(*changed) {
+            0 => String::new(),
+            rest => format!(", {rest} as before (queued already, or blacklisted)"),
+        };
+        let seeds = counted(*seeds, "seed");
+        match args.json {
+            true => line(serde_json::to_string(run)?)?,
+            false => line(format!("run {number}: started {started}: {seeds}, {changed} queued{before}"))?,
+        }
+    }
+    Ok(())
+}
