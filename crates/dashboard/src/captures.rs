@@ -6,15 +6,15 @@ use app::captures::{CaptureItem, Filter};
 use app::{Answer, App, Problem};
 use axum::extract::State;
 use declare::text::bytes_text;
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 use net::warc::Reader;
 use server::api::Path;
 use server::client::segment;
 
 use super::Site;
 use super::address::href;
-use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, facts, pager, table};
-use super::text::{lines, number, or_dash, shown, time, url};
+use super::layout::{Search, Table, Visit, badge, class_of, command, empty, facts, pager};
+use super::text::{dash, lines, number, or_dash, shown, time, url};
 use crate::Shown;
 
 /// Of a record and of a text, this much is shown.
@@ -51,7 +51,7 @@ pub(super) async fn list(State(site): State<Site>, visit: Visit) -> Shown {
         }
         (pager(&visit, "cursor", page.next.as_deref()))
     };
-    Ok(site.page(&Frame { title: "Captures", section: Section::Captures, visit: &visit }, main))
+    Ok(site.page(&visit, "Captures", main))
 }
 
 fn nothing(is_narrow: bool) -> Markup {
@@ -68,37 +68,21 @@ fn nothing(is_narrow: bool) -> Markup {
 }
 
 pub(super) fn table_of(items: &[CaptureItem], with_url: bool) -> Markup {
-    let names: &[&str] = match with_url {
-        true => &["Time", "URL", "#Status", "Type", "#Size", "Collection"],
-        false => &["Time", "#Status", "Type", "#Size", "Collection"],
-    };
-    table(
-        "Captures",
-        columns(names),
-        html! {
-            @for item in items {
-                tr {
-                    th scope="row" { a href=(format!("/captures/{}", segment(&item.id))) { (time(&item.time)) } }
-                    @if with_url { td.wide { (url(&item.url)) } }
-                    td.num { (status(item.status)) }
-                    td { (or_dash(item.mime.as_deref())) @if item.revisit { " " (badge("plain", "unchanged")) } }
-                    td.num { (bytes_text(item.length)) }
-                    td { (shown(&item.collection)) }
-                }
-            }
-        },
-    )
+    let kind = |item: &CaptureItem| html! { (or_dash(item.mime.as_deref())) @if item.revisit { " " (badge("plain", "unchanged")) } };
+    let path = |item: &CaptureItem| format!("/captures/{}", segment(&item.id));
+    let table = Table::new("Captures", items)
+        .name("Time", move |item| html! { a href=(path(item)) { (time(&item.time)) } });
+    let table = if with_url { table.wide("URL", |item| url(&item.url)) } else { table };
+    table
+        .figures("Status", |item| status(item.status))
+        .column("Type", kind)
+        .figures("Size", |item| bytes_text(item.length))
+        .column("Collection", |item| shown(&item.collection))
+        .render()
 }
 
 fn status(status: Option<u16>) -> Markup {
-    let class = match status.unwrap_or(0) / 100 {
-        2 => "good",
-        3 => "calm",
-        4 => "warn",
-        5 => "bad",
-        _ => "plain",
-    };
-    html! { @match status { Some(status) => (badge(class, &status.to_string())), None => (or_dash(None)) } }
+    status.map_or_else(dash, |status| badge(class_of(status), &status.to_string()))
 }
 
 pub(super) async fn one(State(site): State<Site>, visit: Visit, Path(id): Path<String>) -> Shown {
@@ -132,7 +116,7 @@ pub(super) async fn one(State(site): State<Site>, visit: Visit, Path(id): Path<S
             li { a href=(format!("/api/v1/{path}/content")) { "Save the content" } }
         }
     };
-    Ok(site.page(&Frame { title: "Capture", section: Section::Captures, visit: &visit }, main))
+    Ok(site.page(&visit, "Capture", main))
 }
 
 /// The beginning of something that may be long.

@@ -128,6 +128,20 @@ impl Site {
         }
     }
 
+    /// Lets something rest; what rests already goes on.
+    pub(super) fn pause_button(&self, visit: &Visit, what: &str, name: &str, is_paused: bool) -> Markup {
+        let (word, label) = if is_paused { ("resume", "Resume") } else { ("pause", "Pause") };
+        let fields = [("do", word), ("what", what), ("name", name)];
+        self.button(visit, "/act/pause", &fields, &Face::plain(label, name))
+    }
+
+    /// Switches something off that is on, or on.
+    pub(super) fn switch_button(&self, visit: &Visit, kind: &str, name: &str, active: bool) -> Markup {
+        let (word, label) = if active { ("disable", "Disable") } else { ("enable", "Enable") };
+        let fields = [("kind", kind), ("name", name), ("do", word)];
+        self.button(visit, "/act/switch", &fields, &Face::plain(label, name))
+    }
+
     /// What every form carries.
     pub(super) fn hidden(&self, visit: &Visit) -> Markup {
         html! {
@@ -153,6 +167,13 @@ pub(super) struct Face<'a> {
     pub(super) label: &'a str,
     pub(super) class: &'static str,
     pub(super) says: Option<String>,
+}
+
+impl<'a> Face<'a> {
+    /// A button among those of something.
+    pub(super) fn plain(label: &'a str, name: &str) -> Face<'a> {
+        Face { label, class: "plain", says: Some(format!("{label} {name}")) }
+    }
 }
 
 fn sentence(problem: &Problem) -> String {

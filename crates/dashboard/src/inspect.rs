@@ -9,9 +9,9 @@ use maud::{Markup, html};
 use super::Site;
 use super::address::href;
 use super::captures;
-use super::declared::path_of;
+use super::declared::{link, link_or_dash};
 use super::forms::Face;
-use super::layout::{Frame, Search, Section, Visit, badge, command, empty, facts};
+use super::layout::{Search, Visit, badge, command, empty, facts};
 use super::text::{or_dash, shown, span, time, time_or_dash, url, way_out};
 use crate::Shown;
 
@@ -42,7 +42,7 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
             },
         }
     };
-    Ok(site.page(&Frame { title: "Why", section: Section::Inspect, visit: &visit }, main))
+    Ok(site.page(&visit, "Why", main))
 }
 
 impl Site {
@@ -82,7 +82,7 @@ impl Site {
         html! {
             section.card aria-label=(format!("In the collection {}", item.collection)) {
                 div.title {
-                    h2 { "In " a href=(path_of(Kind::Collection, &item.collection)) { (shown(&item.collection)) } }
+                    h2 { "In " (link(Kind::Collection, &item.collection)) }
                     (badge(class, &item.situation))
                     @if item.situation == "queued" { div.actions { (self.button(visit, "/act/move", &fields, &face)) } }
                 }
@@ -112,21 +112,20 @@ fn steps(item: &WhyItem) -> Markup {
 
 fn record(item: &WhyItem) -> Markup {
     let figure = |value: Option<u32>| or_dash(value.map(|value| value.to_string()).as_deref());
+    let seed = |name: &Option<String>| link_or_dash(Kind::Seed, name.as_deref());
     let is_best = item.best_seed == item.seed;
     if item.seed.is_none() {
-        let is_done = item.situation == "done";
-        let said = if is_done {
-            "Only that it is done is remembered of it."
-        } else {
-            "Nothing is stored of it in this collection."
+        let said = match item.situation.as_str() {
+            "done" => "Only that it is done is remembered of it.",
+            _ => "Nothing is stored of it in this collection.",
         };
         return html! { h3 { "Its record" } p { (said) } };
     }
     html! {
         h3 { "Its record" }
         (facts(&[
-            ("Seed", seed(item.seed.as_deref())),
-            ("Most specific seed", if is_best { html! { "the same" } } else { seed(item.best_seed.as_deref()) }),
+            ("Seed", seed(&item.seed)),
+            ("Most specific seed", if is_best { html! { "the same" } } else { seed(&item.best_seed) }),
             ("Due", time_or_dash(item.due.as_deref())),
             ("Last fetched", time_or_dash(item.last_fetch.as_deref())),
             ("Depth", figure(item.depth)),
@@ -135,15 +134,6 @@ fn record(item: &WhyItem) -> Markup {
             ("Errors in a row", figure(item.errors)),
             ("Not found in a row", figure(item.not_found)),
         ]))
-    }
-}
-
-fn seed(name: Option<&str>) -> Markup {
-    html! {
-        @match name {
-            Some(name) => a href=(path_of(Kind::Seed, name)) { (shown(name)) },
-            None => (or_dash(None)),
-        }
     }
 }
 

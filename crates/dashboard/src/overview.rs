@@ -12,7 +12,7 @@ use policy::time::Span;
 
 use super::Site;
 use super::forms::Face;
-use super::layout::{Frame, Section, Visit, badge, columns, command, empty, table};
+use super::layout::{Table, Visit, badge, class_of, command, empty};
 use super::spark::{line, parts};
 use super::text::{count, number, shown, span, time, url};
 use crate::Shown;
@@ -48,7 +48,7 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
         (over_time(&site, &seconds, &minutes))
         p.faint { "Skurd " (status.version) ", at work since " (time(&status.started)) " (" (span(status.uptime_s * 1000)) ")" }
     };
-    Ok(site.page(&Frame { title: "Overview", section: Section::Overview, visit: &visit }, main))
+    Ok(site.page(&visit, "Overview", main))
 }
 
 impl Site {
@@ -76,25 +76,17 @@ impl Site {
             Pausable::Host { name } => Some(("host", name, &paused.since)),
             Pausable::Walk { name } => Some(("walk", name, &paused.since)),
         });
-        let row = |(what, name, since): (&str, &String, &String)| {
-            let fields = [("do", "resume"), ("what", what), ("name", name.as_str())];
-            let says = format!("Resume {what} {name}");
-            let face = Face { label: "Resume", class: "plain", says: Some(says) };
-            html! {
-                tr {
-                    td { (shown(what)) } td { (shown(name)) } td { (time(since)) }
-                    td.do { (self.button(visit, "/act/pause", &fields, &face)) }
-                }
-            }
+        let rows: Vec<(&str, &String, &String)> = rows.collect();
+        let resume = |(what, name, _): &(&str, &String, &String)| {
+            let fields = [("do", "resume"), ("what", *what), ("name", name.as_str())];
+            self.button(visit, "/act/pause", &fields, &Face::plain("Resume", &format!("{what} {name}")))
         };
-        html! {
-            @if rows.clone().next().is_some() {
-                section aria-labelledby="paused" {
-                    h2 #paused { "Paused" }
-                    (table("What is paused", columns(&["What", "Name", "Since", ""]), html! { @for paused in rows { (row(paused)) } }))
-                }
-            }
-        }
+        let table = Table::new("What is paused", &rows)
+            .column("What", |(what, ..)| shown(what))
+            .column("Name", |(_, name, _)| shown(name))
+            .column("Since", |(.., since)| time(since))
+            .buttons(resume);
+        html! { @if !rows.is_empty() { section aria-labelledby="paused" { h2 #paused { "Paused" } (table) } } }
     }
 }
 
@@ -171,14 +163,7 @@ fn in_flight(busy: &[HostItem]) -> Markup {
 
 /// The script goes on with it as harvests happen.
 fn latest(rows: &[LatestItem]) -> Markup {
-    let class = |item: &LatestItem| match item.status.map(|status| status / 100) {
-        None => "grey",
-        Some(2) => "good",
-        Some(3) => "calm",
-        Some(4) => "warn",
-        Some(5) => "bad",
-        Some(_) => "plain",
-    };
+    let class = |item: &LatestItem| item.status.map_or("grey", class_of);
     let word = |item: &LatestItem| {
         item.status.map(|status| status.to_string()).or_else(|| item.error.clone()).unwrap_or("–".to_owned())
     };

@@ -23,11 +23,16 @@ pub fn cut(text: &str, width: usize) -> String {
 
 /// `1,234,567`.
 pub fn number(value: u64) -> String {
+    grouped(value, ',')
+}
+
+/// With something between each three digits.
+pub fn grouped(value: u64, between: char) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (place, digit) in digits.chars().enumerate() {
         if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
+            text.push(between);
         }
         text.push(digit);
     }

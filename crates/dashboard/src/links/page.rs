@@ -10,7 +10,7 @@ use url::Url;
 
 use super::super::Site;
 use super::super::address::href;
-use super::super::layout::{Frame, Section, Visit, badge, columns, empty, facts, pager, table};
+use super::super::layout::{Table, Visit, badge, empty, facts, pager};
 use super::super::text::{number, or_dash, shown, time, time_or_dash, way_out};
 use super::{ROWS, found, name_of, page_link, which};
 use crate::Shown;
@@ -27,7 +27,7 @@ pub(in super::super) async fn page(State(site): State<Site>, visit: Visit) -> Sh
         Some(known) => site.known(&visit, &index, &known).await?,
         None => unknown(name_of(&index), &address),
     };
-    Ok(site.page(&Frame { title: "Links of a page", section: Section::Links, visit: &visit }, main))
+    Ok(site.page(&visit, "Links of a page", main))
 }
 
 impl Site {
@@ -76,7 +76,7 @@ fn unknown(index: &str, address: &str) -> Markup {
         (head(index, &host, address))
         (empty(
             "The index knows nothing of this page: it was not captured, and no page links to it.",
-            html! { p { a href=(href("/links", &[("index", index)])) { "The most linked-to pages" } } },
+            most_linked(index),
         ))
     }
 }
@@ -100,48 +100,42 @@ fn summary(known: &PageFacts, elsewhere: Option<&CaptureItem>) -> Markup {
 }
 
 fn linked_from(visit: &Visit, index: &str, inlinks: &Page<IndexInlink>) -> Markup {
+    let table = Table::new("Inlinks", &inlinks.items)
+        .wide("From", |link| page_link(index, &link.url))
+        .wide("Anchor text", |link| anchor(&link.anchor))
+        .column("First seen", |link| time(&link.first_seen))
+        .column("Last seen", |link| time(&link.last_seen));
     html! {
         section aria-labelledby="inlinks" {
             h2 #inlinks { "Who links to it" }
-            @if inlinks.items.is_empty() {
-                (empty("No page that was captured links to it.", html! { p { a href=(href("/links", &[("index", index)])) { "The most linked-to pages" } } }))
-            } @else {
-                (table("Inlinks", columns(&["From", "Anchor text", "First seen", "Last seen"]), html! {
-                    @for link in &inlinks.items {
-                        tr {
-                            td.wide { (page_link(index, &link.url)) }
-                            td.wide { (anchor(&link.anchor)) }
-                            td { (time(&link.first_seen)) }
-                            td { (time(&link.last_seen)) }
-                        }
-                    }
-                }))
-            }
+            (table.or(empty("No page that was captured links to it.", most_linked(index))))
             (pager(visit, "in", inlinks.next.as_deref()))
         }
     }
 }
 
 fn links_to(visit: &Visit, index: &str, outlinks: &Page<IndexOutlink>) -> Markup {
+    let table = Table::new("Outlinks", &outlinks.items)
+        .wide("To", |link| page_link(index, &link.url))
+        .wide("Anchor text", |link| anchor(&link.anchor));
+    let next = html! { p { "Links are known of pages that were captured." } };
     html! {
         section aria-labelledby="outlinks" {
             h2 #outlinks { "To whom it links" }
-            @if outlinks.items.is_empty() {
-                (empty("No links of this page are known.", html! { p { "Links are known of pages that were captured." } }))
-            } @else {
-                (table("Outlinks", columns(&["To", "Anchor text"]), html! {
-                    @for link in &outlinks.items { tr { td.wide { (page_link(index, &link.url)) } td.wide { (anchor(&link.anchor)) } } }
-                }))
-            }
+            (table.or(empty("No links of this page are known.", next)))
             (pager(visit, "out", outlinks.next.as_deref()))
         }
     }
+}
+
+fn most_linked(index: &str) -> Markup {
+    html! { p { a href=(href("/links", &[("index", index)])) { "The most linked-to pages" } } }
 }
 
 fn anchor(text: &str) -> Markup {
     if text.is_empty() {
         html! { span.faint { "no text" } }
     } else {
-        html! { (shown(text)) }
+        shown(text)
     }
 }

@@ -1,22 +1,21 @@
 //! A walk: its figures, the map of its ids, and what can be done with it.
 
-use app::Answer;
-use app::Problem;
 use app::walks::{Look, WalkDetail, WalkItem, WalkState, get_walk};
+use app::{Answer, Kind, Problem};
 use axum::extract::State;
 use harvest::walk::WalkCell;
 use maud::{Markup, html};
 use policy::walk::WalkSettings;
 use server::api::Path;
-use server::client::segment;
 
 use super::super::Site;
 use super::super::address::href;
+use super::super::declared::link;
 use super::super::forms::Face;
-use super::super::layout::{Frame, Section, Visit, columns, empty, facts, table};
+use super::super::layout::{Table, Visit, empty, facts};
 use super::super::spark::parts;
 use super::super::text::{number, or_dash, shown, span, time};
-use super::{heads, map, path, state};
+use super::{heads, left, map, path, state};
 use crate::Shown;
 
 /// Stretches told one by one.
@@ -51,7 +50,7 @@ pub(in super::super) async fn one(State(site): State<Site>, visit: Visit, Path(n
         @if walk.begun && !cells.is_empty() { (stretches(&walk, &coarse(&cells))) }
         (site.resume_buttons(&visit, &walk))
     };
-    Ok(site.page(&Frame { title: &walk.name, section: Section::Walks, visit: &visit }, main))
+    Ok(site.page(&visit, &walk.name, main))
 }
 
 impl Site {
@@ -70,14 +69,10 @@ impl Site {
 
     /// On or off, and whether it rests just now.
     fn walk_switches(&self, visit: &Visit, walk: &WalkItem) -> Markup {
-        let name = walk.name.as_str();
-        let face = |label| Face { label, class: "plain", says: Some(format!("{label} {name}")) };
         let is_paused = walk.paused.iter().any(|what| what == "walk");
-        let (rest, rest_label) = if is_paused { ("resume", "Resume") } else { ("pause", "Pause") };
-        let (switch, switch_label) = if walk.active { ("disable", "Disable") } else { ("enable", "Enable") };
         html! {
-            (self.button(visit, "/act/pause", &[("do", rest), ("what", "walk"), ("name", name)], &face(rest_label)))
-            (self.button(visit, "/act/switch", &[("kind", "walks"), ("name", name), ("do", switch)], &face(switch_label)))
+            (self.pause_button(visit, "walk", &walk.name, is_paused))
+            (self.switch_button(visit, "walks", &walk.name, walk.active))
         }
     }
 
@@ -142,15 +137,12 @@ fn figures(walk: &WalkItem) -> Markup {
     facts(&[
         ("Found", html! { (number(standing.counts.content)) }),
         ("Missing", html! { (number(standing.counts.holes)) }),
-        ("Left", or_dash(standing.counts.remaining.map(number).as_deref())),
+        ("Left", left(walk)),
         ("Heads", heads(walk)),
         ("Requests of this run", html! { (number(standing.requests)) }),
         ("Rate", or_dash(standing.requests_per_second.map(|rate| format!("{rate:.1} a second")).as_deref())),
         ("Forecast", forecast(walk)),
-        (
-            "Profile",
-            html! { a href=(format!("/profiles/{}", segment(&walk.profile))) { (shown(&walk.profile)) } },
-        ),
+        ("Profile", link(Kind::Profile, &walk.profile)),
     ])
 }
 
@@ -203,20 +195,23 @@ fn joined(cells: &[WalkCell]) -> Option<WalkCell> {
 
 fn stretches(walk: &WalkItem, cells: &[WalkCell]) -> Markup {
     let closer = |cell: &WalkCell| {
-        href(&path(&walk.name), &[("from", &cell.from.to_string()), ("to", &cell.to.to_string())])
+        let (from, to) = (cell.from.to_string(), cell.to.to_string());
+        html! { a href=(href(&path(&walk.name), &[("from", &from), ("to", &to)])) { (map::ids(cell)) } }
     };
+    let share = |cell: &WalkCell| {
+        let whole = [("good", cell.content), ("bad", cell.holes), ("grey", cell.unknown)];
+        parts("Found, missing, not tried", &whole)
+    };
+    let table = Table::new("Stretches", cells)
+        .styled(true, Some("ids"), "Ids", closer)
+        .styled(false, Some("share"), "Found and missing", share)
+        .figures("Found", |cell| number(cell.content))
+        .figures("Missing", |cell| number(cell.holes))
+        .figures("Not tried", |cell| number(cell.unknown));
     html! {
         section aria-labelledby="stretches" {
             h2 #stretches { "Stretch by stretch" }
-            (table("Stretches", columns(&["Ids", "Found and missing", "#Found", "#Missing", "#Not tried"]), html! {
-                @for cell in cells {
-                    tr {
-                        th.ids scope="row" { a href=(closer(cell)) { (map::ids(cell)) } }
-                        td.share { (parts("Found, missing, not tried", &[("good", cell.content), ("bad", cell.holes), ("grey", cell.unknown)])) }
-                        td.num { (number(cell.content)) } td.num { (number(cell.holes)) } td.num { (number(cell.unknown)) }
-                    }
-                }
-            }))
+            (table)
         }
     }
 }
