@@ -114,12 +114,9 @@ impl Forecast {
                 row.waited(grid, record.due);
             }
         }
+        let has_waited = row.harvests > 0 || record.as_ref().is_some_and(|record| record.due < self.end);
         let ended = match state {
-            State::Queued | State::InFlight
-                if row.harvests == 0 && never_waited(record.as_ref(), self.end) =>
-            {
-                Mark::Absent
-            }
+            State::Queued | State::InFlight if !has_waited => Mark::Absent,
             State::Queued | State::InFlight => Mark::Waiting,
             State::Done => Mark::Out,
             State::Blacklisted => Mark::Blacklisted,
@@ -158,10 +155,6 @@ async fn contract(
         sums.entry(row.profile).or_default().merge(&row.contract);
     }
     Ok(sums)
-}
-
-fn never_waited(record: Option<&Record>, end: Time) -> bool {
-    record.is_none_or(|record| record.due >= end)
 }
 
 fn is_seed(catalog: &Catalog, collection: &str, url: &CrawlUrl) -> bool {

@@ -1,4 +1,6 @@
-//! Small things about text: short URLs, numbers that can be read.
+//! Small things about text: short URLs, numbers that can be read, what is not shown.
+
+use std::io::{self, Write};
 
 /// As page 2 of the specification writes URLs: without `https://`, and without the slash of a front page.
 pub fn short(url: &str) -> &str {
@@ -42,6 +44,14 @@ pub fn grouped(value: u64, between: char) -> String {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rounded figure for people")]
 pub fn rounded(value: f64) -> String {
     if value.is_finite() { number(value.round().max(0.0) as u64) } else { "∞".to_owned() }
+}
+
+/// What a list leaves out, if it does.
+pub fn write_more(out: &mut impl Write, more: usize, things: &str) -> io::Result<()> {
+    match u64::try_from(more).unwrap_or(u64::MAX) {
+        0 => Ok(()),
+        more => writeln!(out, "… and {} more {things}: --all shows them", number(more)),
+    }
 }
 
 #[cfg(test)]
