@@ -96,17 +96,17 @@ pub(super) async fn one(State(site): State<Site>, visit: Visit, Path(id): Path<S
         (known(&item))
         h2 { "Content as text" }
         @match content {
-            Ok(begun) if begun.is_text => {
-                pre.text tabindex="0" { (lines(&String::from_utf8_lossy(&begun.bytes))) }
-                @if begun.is_cut { p.faint { "Only the beginning is shown." } }
+            Ok(Some((bytes, is_cut))) => {
+                pre.text tabindex="0" { (lines(&String::from_utf8_lossy(&bytes))) }
+                @if is_cut { p.faint { "Only the beginning is shown." } }
             },
-            Ok(_) => p { "This is no text. " a href=(format!("/api/v1/{path}/content")) { "Save the content" } " as a file." },
+            Ok(None) => p { "This is no text. " a href=(format!("/api/v1/{path}/content")) { "Save the content" } " as a file." },
             Err(problem) => p.notice.bad { (shown(&problem.detail)) },
         }
         h2 { "Record as archived" }
         @match record {
-            Ok(begun) => {
-                pre.text tabindex="0" { (lines(&record_text(&begun.bytes))) }
+            Ok(text) => {
+                pre.text tabindex="0" { (lines(&text)) }
                 p.faint { "What follows the head is the content." }
             },
             Err(problem) => p.notice.bad { (shown(&problem.detail)) },
@@ -119,35 +119,28 @@ pub(super) async fn one(State(site): State<Site>, visit: Visit, Path(id): Path<S
     Ok(site.page(&visit, "Capture", main))
 }
 
-/// The beginning of something that may be long.
-struct Begun {
-    bytes: Vec<u8>,
-    /// There is more.
-    is_cut: bool,
-    is_text: bool,
+/// The beginning of something that may be long, and whether there is more.
+fn beginning(source: impl Read) -> Answer<(Vec<u8>, bool)> {
+    let mut bytes = Vec::new();
+    let most = SHOWN_BYTES_MAX as u64 + 1;
+    source.take(most).read_to_end(&mut bytes).map_err(|error| Problem::internal(&error))?;
+    let is_cut = bytes.len() > SHOWN_BYTES_MAX;
+    bytes.truncate(SHOWN_BYTES_MAX);
+    Ok((bytes, is_cut))
 }
 
-impl Begun {
-    fn read(source: impl Read, is_text: bool) -> Answer<Begun> {
-        let mut bytes = Vec::new();
-        let most = SHOWN_BYTES_MAX as u64 + 1;
-        source.take(most).read_to_end(&mut bytes).map_err(|error| Problem::internal(&error))?;
-        let is_cut = bytes.len() > SHOWN_BYTES_MAX;
-        bytes.truncate(SHOWN_BYTES_MAX);
-        Ok(Begun { bytes, is_cut, is_text })
-    }
-}
-
-async fn record_of(app: &App, id: String) -> Answer<Begun> {
+async fn record_of(app: &App, id: String) -> Answer<String> {
     let part = app::captures::get_record(app, id).await?;
-    app.heavy(async move |_| Begun::read(part.open()?, false)).await
+    app.heavy(async move |_| Ok(record_text(&beginning(part.open()?)?.0))).await
 }
 
-async fn content_of(app: &App, id: String) -> Answer<Begun> {
+/// None where it is no text.
+async fn content_of(app: &App, id: String) -> Answer<Option<(Vec<u8>, bool)>> {
     let stored = app::captures::get_content(app, id).await?;
     app.heavy(async move |_| {
         let (kind, source) = stored.open()?;
-        Begun::read(source, kind.is_text())
+        let begun = beginning(source)?;
+        Ok(kind.is_text().then_some(begun))
     })
     .await
 }

@@ -4,7 +4,7 @@
 //! this process besides, which no page of another origin can read. What came of it is kept as a
 //! notice until the next page shows it, once.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 use app::Problem;
 use axum::body::Body;
@@ -34,7 +34,7 @@ pub(super) struct Forms {
 #[derive(Default)]
 struct Notices {
     last: u64,
-    waiting: VecDeque<(u64, Notice)>,
+    waiting: BTreeMap<u64, Notice>,
 }
 
 /// What came of a form.
@@ -51,20 +51,18 @@ impl Forms {
 
     fn put(&self, notice: Notice) -> u64 {
         let mut notices = self.notices.lock();
-        if notices.waiting.len() >= NOTICES_MAX {
-            notices.waiting.pop_front();
-        }
         notices.last += 1;
         let id = notices.last;
-        notices.waiting.push_back((id, notice));
+        notices.waiting.insert(id, notice);
+        if notices.waiting.len() > NOTICES_MAX {
+            notices.waiting.pop_first();
+        }
         id
     }
 
     /// The notice of this number, once.
     pub(super) fn take(&self, id: u64) -> Option<Notice> {
-        let mut notices = self.notices.lock();
-        let place = notices.waiting.iter().position(|(own, _)| *own == id)?;
-        notices.waiting.remove(place).map(|(_, notice)| notice)
+        self.notices.lock().waiting.remove(&id)
     }
 
     fn is_token(&self, given: &str) -> bool {
@@ -100,10 +98,8 @@ impl FromRequest<Site> for Filled {
 pub(super) async fn fields(request: Request) -> Result<Filled, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     if !kind.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded")) {
-        return Err(Problem::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "this is for forms; scripts use /api/v1",
-        ));
+        let what = "this is for forms; scripts use /api/v1";
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, what));
     }
     let bytes = read_body(request.into_body(), FORM_BYTES_MAX).await?;
     let pairs = form_urlencoded::parse(&bytes).take(FIELDS_MAX);

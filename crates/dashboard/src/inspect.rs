@@ -11,7 +11,7 @@ use super::address::href;
 use super::captures;
 use super::declared::{link, link_or_dash};
 use super::forms::Face;
-use super::layout::{Search, Visit, badge, command, empty, facts};
+use super::layout::{Search, Visit, badge, command, empty, facts, section};
 use super::text::{or_dash, shown, span, time, time_or_dash, url, way_out};
 use crate::Shown;
 
@@ -56,8 +56,7 @@ impl Site {
             h2.address { (shown(address)) (way_out(address)) }
             p { a href=(href("/links/page", &[("url", address)])) { "Who links to it" } }
             @for item in &items { (self.item(visit, item)) }
-            section aria-labelledby="captures" {
-                h2 #captures { "Captures" }
+            (section("captures", "Captures", html! {
                 @if archived.items.is_empty() {
                     (empty("Nothing was archived of this URL.", html! {
                         p { "What decided is above; " a href="/captures" { "all captures" } " lists what was." }
@@ -66,7 +65,7 @@ impl Site {
                     (captures::table_of(&archived.items, false))
                     @if archived.next.is_some() { p { a href=(href("/captures", &[("url", address)])) { "All its captures" } } }
                 }
-            }
+            }))
         })
     }
 

@@ -9,7 +9,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use maud::{DOCTYPE, Markup, Render, html};
+use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use url::form_urlencoded;
 
 use super::address::{Pairs, href};
@@ -186,6 +186,17 @@ pub(super) fn empty(title: &str, next: Markup) -> Markup {
 /// Something to type into a terminal.
 pub(super) fn command(text: &str) -> Markup {
     html! { code.command { (shown(text)) } }
+}
+
+/// A part of a page with its heading, which names it to who does not see it.
+pub(super) fn section(id: &str, heading: &str, inside: Markup) -> Markup {
+    html! { section aria-labelledby=(id) { h2 #(id) { (heading) } (inside) } }
+}
+
+/// A drawing in its own box, which scrolls on narrow screens. The style sheet gives it the colours
+/// of the page.
+pub(super) fn plot(label: &str, svg: String) -> Markup {
+    html! { div.plot tabindex="0" role="region" aria-label=(label) { (PreEscaped(svg)) } }
 }
 
 /// A table that scrolls in its own box where there is no room.

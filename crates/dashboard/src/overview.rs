@@ -6,13 +6,13 @@ use app::hosts::{self, HostItem};
 use app::status::{LatestItem, Status};
 use axum::extract::State;
 use declare::text::{bytes_text, percent_text};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, Render, html};
 use plan::plot::{NEUTRAL, Series, Shape, TimePlot};
 use policy::time::Span;
 
 use super::Site;
 use super::forms::Face;
-use super::layout::{Table, Visit, badge, class_of, command, empty};
+use super::layout::{Table, Visit, badge, class_of, command, empty, plot, section};
 use super::spark::{line, parts};
 use super::text::{count, number, shown, span, time, url};
 use crate::Shown;
@@ -86,7 +86,7 @@ impl Site {
             .column("Name", |(_, name, _)| shown(name))
             .column("Since", |(.., since)| time(since))
             .buttons(resume);
-        html! { @if !rows.is_empty() { section aria-labelledby="paused" { h2 #paused { "Paused" } (table) } } }
+        html! { @if !rows.is_empty() { (section("paused", "Paused", table.render())) } }
     }
 }
 
@@ -144,9 +144,10 @@ fn whole(rate: f64) -> u64 {
 }
 
 fn in_flight(busy: &[HostItem]) -> Markup {
-    html! {
-        section aria-labelledby="flight" {
-            h2 #flight { "In flight" }
+    section(
+        "flight",
+        "In flight",
+        html! {
             @if busy.is_empty() {
                 (empty("No host is being asked at this moment.", html! { p { a href="/hosts" { "All hosts" } " shows when each can next be asked." } }))
             } @else {
@@ -157,8 +158,8 @@ fn in_flight(busy: &[HostItem]) -> Markup {
                 }
                 p { a href="/hosts" { "All hosts" } }
             }
-        }
-    }
+        },
+    )
 }
 
 /// The script goes on with it as harvests happen.
@@ -167,16 +168,17 @@ fn latest(rows: &[LatestItem]) -> Markup {
     let word = |item: &LatestItem| {
         item.status.map(|status| status.to_string()).or_else(|| item.error.clone()).unwrap_or("–".to_owned())
     };
-    html! {
-        section aria-labelledby="latest" {
-            h2 #latest { "Latest harvests" }
+    section(
+        "latest",
+        "Latest harvests",
+        html! {
             ul.list.latest data-latest="" {
                 @if rows.is_empty() { li.faint { "The next harvests appear here as they happen." } }
                 @for item in rows.iter().take(LATEST_SHOWN) { li { (badge(class(item), &word(item))) " " (url(&item.url)) } }
             }
             noscript { p.faint { "Without script: " a href="/captures" { "captures" } " lists what was archived." } }
-        }
-    }
+        },
+    )
 }
 
 fn answers(status: &Status) -> Markup {
@@ -184,25 +186,19 @@ fn answers(status: &Status) -> Markup {
         status.statuses.iter().filter(|(code, _)| code.starts_with(first)).map(|(_, n)| n).sum::<u64>()
     };
     let none: u64 = status.errors.values().sum();
-    let classes = [
-        ("good", class('2')),
-        ("calm", class('3')),
-        ("warn", class('4')),
-        ("bad", class('5')),
-        ("grey", none),
-    ];
+    let [two, three, four, five] = ['2', '3', '4', '5'].map(class);
+    let classes = [("good", two), ("calm", three), ("warn", four), ("bad", five), ("grey", none)];
     let words = ["2xx", "3xx", "4xx", "5xx", "no answer"];
     html! {
         @if classes.iter().any(|(_, count)| *count > 0) {
-            section aria-labelledby="answers" {
-                h2 #answers { "Answers of all time" }
+            (section("answers", "Answers of all time", html! {
                 (parts("Answers by kind", &classes))
                 ul.legend {
                     @for ((class, count), word) in classes.iter().zip(words) {
                         li { span.swatch.(class) {} (word) " " b { (number(*count)) } }
                     }
                 }
-            }
+            }))
         }
     }
 }
@@ -219,7 +215,7 @@ fn over_time(site: &Site, seconds: &[Sample], minutes: &[Sample]) -> Markup {
     let back = i64::try_from(slots as u64 * step).unwrap_or(0) * 1000;
     let mut values = vec![None; slots - points.len()];
     values.extend(points.into_iter().map(Some));
-    let plot = TimePlot {
+    let drawing = TimePlot {
         title: "Harvests a second".to_owned(),
         subtitle: format!("{told}, since this process began"),
         shape: Shape::Lines,
@@ -230,13 +226,14 @@ fn over_time(site: &Site, seconds: &[Sample], minutes: &[Sample]) -> Markup {
         slots,
         series: vec![Series { name: "harvests a second".to_owned(), colour: NEUTRAL, values }],
     };
-    html! {
-        section aria-labelledby="time" {
-            h2 #time { "Over time" }
-            div.plot tabindex="0" role="region" aria-label="Harvests over time" { (PreEscaped(plot.to_svg())) }
+    section(
+        "time",
+        "Over time",
+        html! {
+            (plot("Harvests over time", drawing.to_svg()))
             p { a href="/reports" { "Reports" } " show whether the promised frequency was kept, and what went wrong." }
-        }
-    }
+        },
+    )
 }
 
 fn rate(sample: &Sample) -> f64 {

@@ -9,11 +9,11 @@ use app::reports::{
 use app::reports::{contract, domains, errors, feasibility};
 use axum::extract::State;
 use declare::text::{bytes_text, percent_text, rate_text};
-use maud::{Markup, PreEscaped, Render, html};
+use maud::{Markup, Render, html};
 
 use super::Site;
 use super::address::href;
-use super::layout::{Table, Visit, badge, command, empty, tabs};
+use super::layout::{Table, Visit, badge, command, empty, plot, section, tabs};
 use super::text::{number, shown, span, time};
 use crate::Shown;
 
@@ -49,30 +49,26 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
         @if !has_data {
             (empty("Nothing was harvested in this time.", html! { p { "Look further back, or start what is declared: " (command("skurd start")) } }))
         }
-        section aria-labelledby="contract" {
-            h2 #contract { "Was the promised frequency kept?" }
-            @if has_data { (site.drawing("contract", since).await?) (plot("How late harvests were", &own.lateness)) }
+        (section("contract", "Was the promised frequency kept?", html! {
+            @if has_data { (site.drawing("contract", since).await?) (plot("How late harvests were", own.lateness)) }
             (contract_table(&contract.items))
             (queue_table(&contract.queue))
             (more("contract", contract.more))
-        }
-        section aria-labelledby="domains" {
-            h2 #domains { "What went over the wire" }
-            @if has_data { (site.drawing("domains", since).await?) (plot("Harvests by domain", &own.domains)) }
+        }))
+        (section("domains", "What went over the wire", html! {
+            @if has_data { (site.drawing("domains", since).await?) (plot("Harvests by domain", own.domains)) }
             (tabs("What a row stands for", views))
             (domain_table(&domains.items))
             (more("domains", domains.more))
-        }
-        section aria-labelledby="errors" {
-            h2 #errors { "What went wrong" }
+        }))
+        (section("errors", "What went wrong", html! {
             @if errors.items.is_empty() { p { "Nothing went wrong in this time." } }
             @else { (site.drawing("errors", since).await?) (error_table(&errors.items)) (more("errors", errors.more)) }
-        }
-        section aria-labelledby="load" {
-            h2 #load { "Can it all be kept?" }
+        }))
+        (section("load", "Can it all be kept?", html! {
             @if load.items.is_empty() { p { "No host has URLs that are harvested again." } }
             @else { p { (shown(&load.summary)) } (site.drawing("feasibility", "").await?) (load_table(&load.items)) (more("feasibility", load.more)) }
-        }
+        }))
     };
     Ok(site.page(&visit, "Reports", main))
 }
@@ -93,14 +89,8 @@ impl Site {
             "errors" => errors::report(app, Asked { since, limit: None, format }).await?.svg()?,
             _ => feasibility::report(app, feasibility::Asked { limit: None, format }).await?.svg()?,
         };
-        Ok(plot(report, &svg))
+        Ok(plot(report, svg))
     }
-}
-
-/// In its own box, which scrolls on narrow screens. The style sheet gives it the colours of the
-/// page.
-fn plot(label: &str, svg: &str) -> Markup {
-    html! { div.plot tabindex="0" role="region" aria-label=(label) { (PreEscaped(svg)) } }
 }
 
 fn more(report: &str, more: usize) -> Markup {

@@ -10,7 +10,7 @@ use url::Url;
 
 use super::super::Site;
 use super::super::address::href;
-use super::super::layout::{Table, Visit, badge, empty, facts, pager};
+use super::super::layout::{Table, Visit, badge, empty, facts, pager, section};
 use super::super::text::{number, or_dash, shown, time, time_or_dash, way_out};
 use super::{ROWS, found, name_of, page_link, which};
 use crate::Shown;
@@ -105,13 +105,14 @@ fn linked_from(visit: &Visit, index: &str, inlinks: &Page<IndexInlink>) -> Marku
         .wide("Anchor text", |link| anchor(&link.anchor))
         .column("First seen", |link| time(&link.first_seen))
         .column("Last seen", |link| time(&link.last_seen));
-    html! {
-        section aria-labelledby="inlinks" {
-            h2 #inlinks { "Who links to it" }
+    section(
+        "inlinks",
+        "Who links to it",
+        html! {
             (table.or(empty("No page that was captured links to it.", most_linked(index))))
             (pager(visit, "in", inlinks.next.as_deref()))
-        }
-    }
+        },
+    )
 }
 
 fn links_to(visit: &Visit, index: &str, outlinks: &Page<IndexOutlink>) -> Markup {
@@ -119,13 +120,14 @@ fn links_to(visit: &Visit, index: &str, outlinks: &Page<IndexOutlink>) -> Markup
         .wide("To", |link| page_link(index, &link.url))
         .wide("Anchor text", |link| anchor(&link.anchor));
     let next = html! { p { "Links are known of pages that were captured." } };
-    html! {
-        section aria-labelledby="outlinks" {
-            h2 #outlinks { "To whom it links" }
+    section(
+        "outlinks",
+        "To whom it links",
+        html! {
             (table.or(empty("No links of this page are known.", next)))
             (pager(visit, "out", outlinks.next.as_deref()))
-        }
-    }
+        },
+    )
 }
 
 fn most_linked(index: &str) -> Markup {

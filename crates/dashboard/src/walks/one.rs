@@ -12,7 +12,7 @@ use super::super::Site;
 use super::super::address::href;
 use super::super::declared::link;
 use super::super::forms::Face;
-use super::super::layout::{Table, Visit, empty, facts};
+use super::super::layout::{Table, Visit, empty, facts, section};
 use super::super::spark::parts;
 use super::super::text::{number, or_dash, shown, span, time};
 use super::{heads, left, map, path, state};
@@ -34,8 +34,7 @@ pub(in super::super) async fn one(State(site): State<Site>, visit: Visit, Path(n
         p.address { (shown(&walk.standing.template)) }
         (rests(&walk))
         (figures(&walk))
-        section aria-labelledby="map" {
-            h2 #map { "Map" }
+        (section("map", "Map", html! {
             @if walk.begun { (zoom(&visit, &walk, part, &cells)) }
             @if !walk.begun {
                 (empty("Nothing of it has been tried yet.", html! {
@@ -46,7 +45,7 @@ pub(in super::super) async fn one(State(site): State<Site>, visit: Visit, Path(n
             } @else {
                 (map::draw(&cells, &walk.standing.heads))
             }
-        }
+        }))
         @if walk.begun && !cells.is_empty() { (stretches(&walk, &coarse(&cells))) }
         (site.resume_buttons(&visit, &walk))
     };
@@ -82,9 +81,10 @@ impl Site {
             self.button(visit, "/act/walk", &fields, &Face { label, class: "plain", says: None })
         };
         let is_walked = walk.state == WalkState::Open && walk.active && walk.paused.is_empty();
-        html! {
-            section aria-labelledby="resume" {
-                h2 #resume { "Go on" }
+        section(
+            "resume",
+            "Go on",
+            html! {
                 @if walk.state == WalkState::NotBegun {
                     p { "It can go on once it has begun." }
                 } @else if is_walked {
@@ -99,8 +99,8 @@ impl Site {
                 @if let Some(last) = &walk.last {
                     p.faint { "The last of " (number(walk.standing.requests)) " requests was at " (time(last)) "." }
                 }
-            }
-        }
+            },
+        )
     }
 }
 
@@ -178,19 +178,15 @@ fn zoom(visit: &Visit, walk: &WalkItem, part: Option<(u64, u64)>, cells: &[WalkC
 
 /// As few cells as can be told one by one.
 fn coarse(cells: &[WalkCell]) -> Vec<WalkCell> {
-    cells.chunks(cells.len().div_ceil(STRETCHES).max(1)).filter_map(joined).collect()
-}
-
-fn joined(cells: &[WalkCell]) -> Option<WalkCell> {
-    let (first, last) = (cells.first()?, cells.last()?);
-    let sum = |count: fn(&WalkCell) -> u64| cells.iter().map(count).sum();
-    Some(WalkCell {
-        content: sum(|cell| cell.content),
-        from: first.from,
-        holes: sum(|cell| cell.holes),
-        to: last.to,
-        unknown: sum(|cell| cell.unknown),
-    })
+    let joined = |sum: WalkCell, cell: WalkCell| WalkCell {
+        content: sum.content + cell.content,
+        from: sum.from,
+        holes: sum.holes + cell.holes,
+        to: cell.to,
+        unknown: sum.unknown + cell.unknown,
+    };
+    let chunks = cells.chunks(cells.len().div_ceil(STRETCHES).max(1));
+    chunks.filter_map(|chunk| chunk.iter().cloned().reduce(joined)).collect()
 }
 
 fn stretches(walk: &WalkItem, cells: &[WalkCell]) -> Markup {
@@ -208,12 +204,13 @@ fn stretches(walk: &WalkItem, cells: &[WalkCell]) -> Markup {
         .figures("Found", |cell| number(cell.content))
         .figures("Missing", |cell| number(cell.holes))
         .figures("Not tried", |cell| number(cell.unknown));
-    html! {
-        section aria-labelledby="stretches" {
-            h2 #stretches { "Stretch by stretch" }
+    section(
+        "stretches",
+        "Stretch by stretch",
+        html! {
             (table)
-        }
-    }
+        },
+    )
 }
 
 #[cfg(test)]
