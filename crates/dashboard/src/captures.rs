@@ -4,16 +4,14 @@ use std::io::{Cursor, Read};
 
 use app::captures::{CaptureItem, Filter};
 use app::{Answer, App, Problem};
-use axum::extract::State;
 use declare::text::bytes_text;
 use maud::{Markup, Render, html};
 use net::warc::Reader;
 use server::api::Path;
 use server::client::segment;
 
-use super::Site;
 use super::address::href;
-use super::layout::{Search, Table, Visit, badge, class_of, command, empty, facts, pager};
+use super::layout::{Search, Table, Visit, badge, class_of, command, empty, facts};
 use super::text::{dash, lines, number, or_dash, shown, time, url};
 use crate::Shown;
 
@@ -22,7 +20,7 @@ const SHOWN_BYTES_MAX: usize = 64 << 10;
 const ROWS: usize = 50;
 const HEADS_BYTES_MAX: usize = 16 << 10;
 
-pub(super) async fn list(State(site): State<Site>, visit: Visit) -> Shown {
+pub(super) async fn list(visit: Visit) -> Shown {
     let asked = |name| visit.asked(name).unwrap_or_default();
     let filter = Filter {
         url: visit.given("url"),
@@ -32,7 +30,7 @@ pub(super) async fn list(State(site): State<Site>, visit: Visit) -> Shown {
         limit: Some(ROWS),
     };
     let is_narrow = filter.url.is_some() || filter.prefix.is_some();
-    let page = app::captures::list_captures(&site.app, filter).await?;
+    let page = app::captures::list_captures(&visit.site.app, filter).await?;
     let main = html! {
         div.title { h1 { "Captures" } }
         p.lead {
@@ -49,9 +47,9 @@ pub(super) async fn list(State(site): State<Site>, visit: Visit) -> Shown {
         } @else {
             (table_of(&page.items, true))
         }
-        (pager(&visit, "cursor", page.next.as_deref()))
+        (visit.pager("cursor", page.next.as_deref()))
     };
-    Ok(site.page(&visit, "Captures", main))
+    Ok(visit.page("Captures", main))
 }
 
 fn nothing(is_narrow: bool) -> Markup {
@@ -85,10 +83,11 @@ fn status(status: Option<u16>) -> Markup {
     status.map_or_else(dash, |status| badge(class_of(status), &status.to_string()))
 }
 
-pub(super) async fn one(State(site): State<Site>, visit: Visit, Path(id): Path<String>) -> Shown {
+pub(super) async fn one(visit: Visit, Path(id): Path<String>) -> Shown {
     let path = format!("captures/{}", segment(&id));
-    let item = app::captures::get_capture(&site.app, id.clone()).await?;
-    let (record, content) = (record_of(&site.app, id.clone()).await, content_of(&site.app, id).await);
+    let item = app::captures::get_capture(&visit.site.app, id.clone()).await?;
+    let (record, content) =
+        (record_of(&visit.site.app, id.clone()).await, content_of(&visit.site.app, id).await);
     let main = html! {
         p.crumbs { a href="/captures" { "Captures" } " / " a href=(href("/captures", &[("url", &item.url)])) { "of this URL" } }
         div.title { h1 { "Capture of " (time(&item.time)) } (status(item.status)) @if item.revisit { (badge("plain", "unchanged")) } }
@@ -116,7 +115,7 @@ pub(super) async fn one(State(site): State<Site>, visit: Visit, Path(id): Path<S
             li { a href=(format!("/api/v1/{path}/content")) { "Save the content" } }
         }
     };
-    Ok(site.page(&visit, "Capture", main))
+    Ok(visit.page("Capture", main))
 }
 
 /// The beginning of something that may be long, and whether there is more.

@@ -1,25 +1,18 @@
 //! One seed, profile or collection: what it says, what hangs on it, and its switches.
 
 use app::Kind;
-use axum::extract::State;
 use maud::{Markup, html};
 use serde_json::Value;
 use server::api::Path;
 
-use super::Site;
 use super::address::href;
-use super::declared::{about, is_active, link, names, state};
+use super::declared::{about, is_active, link, names, state, switches};
 use super::layout::{Visit, command};
 use super::text::{lines, shown, way_out};
 use crate::Shown;
 
-pub(super) async fn show(
-    kind: Kind,
-    State(site): State<Site>,
-    visit: Visit,
-    Path(name): Path<String>,
-) -> Shown {
-    let says = app::declared::show(&site.app, kind, &name).await?.thing;
+pub(super) async fn show(kind: Kind, visit: Visit, Path(name): Path<String>) -> Shown {
+    let says = app::declared::show(&visit.site.app, kind, &name).await?.thing;
     let name = says["name"].as_str().unwrap_or(&name);
     let active = is_active(&says);
     let mut yaml = Vec::new();
@@ -31,9 +24,9 @@ pub(super) async fn show(
             h1 { (shown(name)) }
             (state(active))
             div.actions {
-                (site.switches(kind, &visit, name, active))
+                (switches(kind, &visit, name, active))
                 // Pausing a collection: unlike disabling, it is about now.
-                @if kind == Kind::Collection { @for is_paused in [false, true] { (site.pause_button(&visit, "collection", name, is_paused)) } }
+                @if kind == Kind::Collection { @for is_paused in [false, true] { (visit.pause_button("collection", name, is_paused)) } }
             }
         }
         (related(kind, name, &says))
@@ -41,7 +34,7 @@ pub(super) async fn show(
         pre tabindex="0" { (lines(&String::from_utf8_lossy(&yaml))) }
         p.faint { "To change it: " (command(&format!("skurd {} add --replace", kind.command()))) " or " (command("skurd config apply FILE")) }
     };
-    Ok(site.page(&visit, name, main))
+    Ok(visit.page(name, main))
 }
 
 fn related(kind: Kind, name: &str, says: &Value) -> Markup {

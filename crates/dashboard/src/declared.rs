@@ -2,16 +2,14 @@
 
 use app::declared::first_names;
 use app::{Kind, Page};
-use axum::extract::State;
 use maud::{Markup, html};
 use policy::catalog::Catalog;
 use serde_json::Value;
 use server::client::segment;
 
-use super::Site;
 use super::address::href;
 use super::forms::Face;
-use super::layout::{Search, Table, Visit, badge, command, empty, pager};
+use super::layout::{Search, Table, Visit, badge, command, empty};
 use super::text::{dash, number, or_dash, shown, url};
 use crate::Shown;
 
@@ -44,14 +42,6 @@ pub(super) fn about(kind: Kind) -> About {
     }
 }
 
-/// Which of a kind are wanted.
-struct Wanted<'a> {
-    text: String,
-    /// Seeds of this profile, profiles of this collection.
-    of: Option<&'a str>,
-    after: Option<&'a str>,
-}
-
 /// A thing with what it says, and how many belong to it.
 struct Row {
     name: String,
@@ -65,15 +55,14 @@ impl Row {
     }
 }
 
-pub(super) async fn list(kind: Kind, State(site): State<Site>, visit: Visit) -> Shown {
+pub(super) async fn list(kind: Kind, visit: Visit) -> Shown {
     let of = match kind {
         Kind::Seed => visit.asked("profile"),
         Kind::Profile => visit.asked("collection"),
         Kind::Collection | Kind::Group => None,
     };
     let text = visit.asked("q").unwrap_or_default();
-    let wanted = Wanted { text: text.to_lowercase(), of, after: visit.asked("after") };
-    let (page, all) = site.app.look(|catalog| found(catalog, kind, &wanted)).await?;
+    let (page, all) = visit.site.app.look(|catalog| found(catalog, kind, &visit, of)).await?;
     let about = about(kind);
     let path = format!("/{}", kind.path());
     let kept = if kind == Kind::Seed { "profile" } else { "collection" };
@@ -84,48 +73,46 @@ pub(super) async fn list(kind: Kind, State(site): State<Site>, visit: Visit) -> 
             (Search { action: &path, name: "q", label: "Part of a name or address", value: text, hint: "", button: "Search",
                 kept: &[(kept, of.unwrap_or_default())] }.show())
         }
-        (site.table(kind, &visit, &page.items).or(nothing(kind, &about, all > 0)))
-        (pager(&visit, "after", page.next.as_deref()))
+        (table(kind, &visit, &page.items).or(nothing(kind, &about, all > 0)))
+        (visit.pager("after", page.next.as_deref()))
     };
-    Ok(site.page(&visit, about.title, main))
+    Ok(visit.page(about.title, main))
 }
 
-impl Site {
-    fn table<'a>(&'a self, kind: Kind, visit: &'a Visit, rows: &'a [Row]) -> Table<'a, Row> {
-        let members = |of: Kind, by: &'static str| {
-            let path = format!("/{}", of.path());
-            move |row: &Row| html! { a href=(href(&path, &[(by, &row.name)])) { (number(row.members as u64)) } }
-        };
-        let link_to = move |row: &Row| link(kind, &row.name);
-        let table = Table::new(about(kind).title, rows);
-        let table = match kind {
-            Kind::Seed | Kind::Group => table
-                .name("Seed", link_to)
-                .wide("URL", |row| url(row.text("url").unwrap_or_default()))
-                .column("Profiles", |row| names(Kind::Profile, &row.says["profiles"])),
-            Kind::Profile => table
-                .name("Profile", link_to)
-                .column("Collection", |row| link_or_dash(Kind::Collection, row.text("collection")))
-                .figures("Every", |row| or_dash(row.text("every")))
-                .column("Within", |row| or_dash(row.says["scope"]["within"].as_str()))
-                .figures("Seeds", members(Kind::Seed, "profile")),
-            Kind::Collection => table
-                .name("Collection", link_to)
-                .figures("Profiles", members(Kind::Profile, "collection"))
-                .column("Files begin with", |row| or_dash(row.text("warc_prefix"))),
-        };
-        table
-            .column("State", |row| state(is_active(&row.says)))
-            .buttons(move |row| self.switches(kind, visit, &row.name, is_active(&row.says)))
-    }
+fn table<'a>(kind: Kind, visit: &'a Visit, rows: &'a [Row]) -> Table<'a, Row> {
+    let members = |of: Kind, by: &'static str| {
+        let path = format!("/{}", of.path());
+        move |row: &Row| html! { a href=(href(&path, &[(by, &row.name)])) { (number(row.members as u64)) } }
+    };
+    let link_to = move |row: &Row| link(kind, &row.name);
+    let table = Table::new(about(kind).title, rows);
+    let table = match kind {
+        Kind::Seed | Kind::Group => table
+            .name("Seed", link_to)
+            .wide("URL", |row| url(row.text("url").unwrap_or_default()))
+            .column("Profiles", |row| names(Kind::Profile, &row.says["profiles"])),
+        Kind::Profile => table
+            .name("Profile", link_to)
+            .column("Collection", |row| link_or_dash(Kind::Collection, row.text("collection")))
+            .figures("Every", |row| or_dash(row.text("every")))
+            .column("Within", |row| or_dash(row.says["scope"]["within"].as_str()))
+            .figures("Seeds", members(Kind::Seed, "profile")),
+        Kind::Collection => table
+            .name("Collection", link_to)
+            .figures("Profiles", members(Kind::Profile, "collection"))
+            .column("Files begin with", |row| or_dash(row.text("warc_prefix"))),
+    };
+    table
+        .column("State", |row| state(is_active(&row.says)))
+        .buttons(move |row| switches(kind, visit, &row.name, is_active(&row.says)))
+}
 
-    /// The buttons of a thing: on or off, and start.
-    pub(super) fn switches(&self, kind: Kind, visit: &Visit, name: &str, active: bool) -> Markup {
-        let fields = [("kind", kind.path()), ("name", name)];
-        html! {
-            (self.switch_button(visit, kind.path(), name, active))
-            @if active { (self.button(visit, "/act/start", &fields, &Face::plain("Start", name))) }
-        }
+/// The buttons of a thing: on or off, and start.
+pub(super) fn switches(kind: Kind, visit: &Visit, name: &str, active: bool) -> Markup {
+    let fields = [("kind", kind.path()), ("name", name)];
+    html! {
+        (visit.switch_button(kind.path(), name, active))
+        @if active { (visit.button("/act/start", &fields, &Face::plain("Start", name))) }
     }
 }
 
@@ -170,26 +157,29 @@ fn nothing(kind: Kind, about: &About, are_others: bool) -> Markup {
 }
 
 /// A page of what is wanted, and how many there are of the kind.
-fn found(catalog: &Catalog, kind: Kind, wanted: &Wanted<'_>) -> (Page<Row>, usize) {
+fn found(catalog: &Catalog, kind: Kind, visit: &Visit, of: Option<&str>) -> (Page<Row>, usize) {
+    let part = visit.asked("q").unwrap_or_default().to_lowercase();
     let mut names = kind.names(catalog);
     let all = names.len();
-    names.retain(|name| is_wanted(catalog, kind, name, wanted));
-    let first = first_names(names, wanted.after, ROWS + 1);
+    names.retain(|name| is_wanted(catalog, kind, name, &part, of));
+    let first = first_names(names, visit.asked("after"), ROWS + 1);
     let items: Vec<Row> = first.iter().take(ROWS).map(|name| row(catalog, kind, name)).collect();
     let next = items.last().filter(|_| first.len() > ROWS).map(|row| row.name.clone());
     (Page { items, next }, all)
 }
 
-fn is_wanted(catalog: &Catalog, kind: Kind, name: &str, wanted: &Wanted<'_>) -> bool {
-    let has = |text: &str| text.to_lowercase().contains(&wanted.text);
+/// Whether it has this text in its name, or in the URL of a seed; of seeds only those of a profile,
+/// of profiles those of a collection.
+fn is_wanted(catalog: &Catalog, kind: Kind, name: &str, part: &str, of: Option<&str>) -> bool {
+    let has = |text: &str| text.to_lowercase().contains(part);
     match kind {
         Kind::Seed => catalog.seed(name).is_some_and(|entry| {
-            let of = wanted.of.is_none_or(|of| entry.seed.profiles.iter().any(|profile| profile == of));
-            of && (has(name) || has(&entry.seed.url))
+            let is_of = of.is_none_or(|of| entry.seed.profiles.iter().any(|profile| profile == of));
+            is_of && (has(name) || has(&entry.seed.url))
         }),
         Kind::Profile => catalog
             .profile(name)
-            .is_some_and(|profile| wanted.of.is_none_or(|of| profile.collection == of) && has(name)),
+            .is_some_and(|profile| of.is_none_or(|of| profile.collection == of) && has(name)),
         Kind::Collection | Kind::Group => has(name),
     }
 }

@@ -106,18 +106,12 @@ pub(super) async fn fields(request: Request) -> Result<Filled, Problem> {
     Ok(Filled(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()))
 }
 
-impl Site {
+impl Visit {
     /// A form with one button. The fields say what it does.
-    pub(super) fn button(
-        &self,
-        visit: &Visit,
-        action: &str,
-        fields: &[(&str, &str)],
-        face: &Face<'_>,
-    ) -> Markup {
+    pub(super) fn button(&self, action: &str, fields: &[(&str, &str)], face: &Face<'_>) -> Markup {
         html! {
             form.act method="post" action=(action) {
-                (self.hidden(visit))
+                (self.hidden())
                 @for (name, value) in fields { input type="hidden" name=(name) value=(value); }
                 button.(face.class) type="submit" aria-label=[face.says.as_deref()] title=[face.says.as_deref()] { (face.label) }
             }
@@ -125,27 +119,29 @@ impl Site {
     }
 
     /// Lets something rest; what rests already goes on.
-    pub(super) fn pause_button(&self, visit: &Visit, what: &str, name: &str, is_paused: bool) -> Markup {
+    pub(super) fn pause_button(&self, what: &str, name: &str, is_paused: bool) -> Markup {
         let (word, label) = if is_paused { ("resume", "Resume") } else { ("pause", "Pause") };
         let fields = [("do", word), ("what", what), ("name", name)];
-        self.button(visit, "/act/pause", &fields, &Face::plain(label, name))
+        self.button("/act/pause", &fields, &Face::plain(label, name))
     }
 
     /// Switches something off that is on, or on.
-    pub(super) fn switch_button(&self, visit: &Visit, kind: &str, name: &str, active: bool) -> Markup {
+    pub(super) fn switch_button(&self, kind: &str, name: &str, active: bool) -> Markup {
         let (word, label) = if active { ("disable", "Disable") } else { ("enable", "Enable") };
         let fields = [("kind", kind), ("name", name), ("do", word)];
-        self.button(visit, "/act/switch", &fields, &Face::plain(label, name))
+        self.button("/act/switch", &fields, &Face::plain(label, name))
     }
 
     /// What every form carries.
-    pub(super) fn hidden(&self, visit: &Visit) -> Markup {
+    pub(super) fn hidden(&self) -> Markup {
         html! {
-            input type="hidden" name="form" value=(self.forms.token);
-            input type="hidden" name="back" value=(visit.here());
+            input type="hidden" name="form" value=(self.site.forms.token);
+            input type="hidden" name="back" value=(self.here());
         }
     }
+}
 
+impl Site {
     /// Back to where the form was, with what came of it.
     pub(super) fn done(&self, filled: &Filled, came: Result<String, Problem>) -> Response {
         let notice = match came {

@@ -2,12 +2,10 @@
 
 use app::hosts::{Filter, HostItem, list_hosts};
 use app::{Answer, Page};
-use axum::extract::State;
 use maud::{Markup, html};
 
-use super::Site;
 use super::address::href;
-use super::layout::{Search, Table, Visit, badge, command, empty, pager, tabs};
+use super::layout::{Search, Table, Visit, badge, command, empty, tabs};
 use super::text::{dash, number, shown, span, time_or_dash, url};
 use crate::Shown;
 
@@ -16,10 +14,10 @@ const ROWS: usize = 50;
 const QUESTIONS_MAX: usize = 25;
 const ROWS_ASKED: usize = 200;
 
-pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
+pub(super) async fn show(visit: Visit) -> Shown {
     let wanted = visit.asked("q").unwrap_or_default().to_lowercase();
     let is_busy = visit.asked("busy").is_some();
-    let hosts = site.hosts(&visit, &wanted, is_busy).await?;
+    let hosts = hosts(&visit, &wanted, is_busy).await?;
     let table = Table::new("Hosts", &hosts.items)
         .name("Host", host_link)
         .column("State", state)
@@ -27,7 +25,7 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
         .wide("In flight", in_flight)
         .figures("Response", |host| span(host.response_ms))
         .figures("Failures", |host| number(host.failures.into()))
-        .buttons(|host| site.pause_button(&visit, "host", &host.host, host.paused));
+        .buttons(|host| visit.pause_button("host", &host.host, host.paused));
     let main = html! {
         div.title { h1 { "Hosts" } }
         p.lead { "Each host that has URLs, when it can next be asked, and what it is busy with." }
@@ -37,9 +35,9 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
         }.show())
         (tabs("Which hosts", [("All", visit.with("busy", ""), !is_busy), ("Busy now", visit.with("busy", "yes"), is_busy)]))
         (table.or(nothing(!wanted.is_empty() || is_busy)))
-        (pager(&visit, "cursor", hosts.next.as_deref()))
+        (visit.pager("cursor", hosts.next.as_deref()))
     };
-    Ok(site.page(&visit, "Hosts", main))
+    Ok(visit.page("Hosts", main))
 }
 
 fn nothing(is_filtered: bool) -> Markup {
@@ -52,22 +50,20 @@ fn nothing(is_filtered: bool) -> Markup {
     }
 }
 
-impl Site {
-    /// At least a page of hosts whose name has this in it, if there are as many.
-    async fn hosts(&self, visit: &Visit, wanted: &str, busy: bool) -> Answer<Page<HostItem>> {
-        let mut cursor = visit.given("cursor");
-        let mut items = Vec::new();
-        let limit = Some(if wanted.is_empty() && !busy { ROWS } else { ROWS_ASKED });
-        for _ in 0..QUESTIONS_MAX {
-            let page = list_hosts(&self.app, Filter { busy, limit, cursor: cursor.clone() }).await?;
-            items.extend(page.items.into_iter().filter(|host| host.host.contains(wanted)));
-            match page.next {
-                Some(next) if items.len() < ROWS => cursor = Some(next),
-                next => return Ok(Page { items, next }),
-            }
+/// At least a page of hosts whose name has this in it, if there are as many.
+async fn hosts(visit: &Visit, wanted: &str, busy: bool) -> Answer<Page<HostItem>> {
+    let mut cursor = visit.given("cursor");
+    let mut items = Vec::new();
+    let limit = Some(if wanted.is_empty() && !busy { ROWS } else { ROWS_ASKED });
+    for _ in 0..QUESTIONS_MAX {
+        let page = list_hosts(&visit.site.app, Filter { busy, limit, cursor: cursor.clone() }).await?;
+        items.extend(page.items.into_iter().filter(|host| host.host.contains(wanted)));
+        match page.next {
+            Some(next) if items.len() < ROWS => cursor = Some(next),
+            next => return Ok(Page { items, next }),
         }
-        Ok(Page { items, next: cursor })
     }
+    Ok(Page { items, next: cursor })
 }
 
 fn host_link(host: &HostItem) -> Markup {

@@ -3,10 +3,8 @@
 use app::captures::{Filter, list_captures};
 use app::why::{Asked, WhyHost, WhyItem};
 use app::{Kind, Problem};
-use axum::extract::State;
 use maud::{Markup, html};
 
-use super::Site;
 use super::address::href;
 use super::captures;
 use super::declared::{link, link_or_dash};
@@ -17,7 +15,7 @@ use crate::Shown;
 
 const CAPTURES_SHOWN: usize = 20;
 
-pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
+pub(super) async fn show(visit: Visit) -> Shown {
     let asked = visit.asked("url").unwrap_or_default();
     let search = Search {
         action: "/inspect",
@@ -28,7 +26,7 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
         button: "Why?",
         kept: &[],
     };
-    let found = if asked.is_empty() { None } else { Some(site.found(&visit, asked).await) };
+    let found = if asked.is_empty() { None } else { Some(told(&visit, asked).await) };
     let main = html! {
         div.title { h1 { "Why is a URL harvested, or not?" } }
         p.lead { "Every rule that decides about a URL, in each collection, from what is stored." }
@@ -42,60 +40,58 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
             },
         }
     };
-    Ok(site.page(&visit, "Why", main))
+    Ok(visit.page("Why", main))
 }
 
-impl Site {
-    async fn found(&self, visit: &Visit, asked: &str) -> Result<Markup, Problem> {
-        let items = app::why::why(&self.app, Asked { url: asked.to_owned(), collection: None }).await?;
-        let url = Some(asked.to_owned());
-        let filter = Filter { url, limit: Some(CAPTURES_SHOWN), ..Filter::default() };
-        let archived = list_captures(&self.app, filter).await?;
-        let address = items.first().map_or(asked, |item| item.url.as_str());
-        Ok(html! {
-            h2.address { (shown(address)) (way_out(address)) }
-            p { a href=(href("/links/page", &[("url", address)])) { "Who links to it" } }
-            @for item in &items { (self.item(visit, item)) }
-            (section("captures", "Captures", html! {
-                @if archived.items.is_empty() {
-                    (empty("Nothing was archived of this URL.", html! {
-                        p { "What decided is above; " a href="/captures" { "all captures" } " lists what was." }
-                    }))
-                } @else {
-                    (captures::table_of(&archived.items, false))
-                    @if archived.next.is_some() { p { a href=(href("/captures", &[("url", address)])) { "All its captures" } } }
-                }
-            }))
-        })
-    }
-
-    fn item(&self, visit: &Visit, item: &WhyItem) -> Markup {
-        let class = match item.situation.as_str() {
-            "queued" => "calm",
-            "in-flight" | "done" => "good",
-            "blacklisted" => "bad",
-            _ => "plain",
-        };
-        let fields = [("url", item.url.as_str()), ("collection", item.collection.as_str())];
-        let face = Face { label: "Harvest now", class: "plain", says: None };
-        html! {
-            section.card aria-label=(format!("In the collection {}", item.collection)) {
-                div.title {
-                    h2 { "In " (link(Kind::Collection, &item.collection)) }
-                    (badge(class, &item.situation))
-                    @if item.situation == "queued" { div.actions { (self.button(visit, "/act/move", &fields, &face)) } }
-                }
-                @if !item.paused.is_empty() { p.notice.bad { "Paused just now: " (shown(&item.paused.join(", "))) } }
-                @if let Some(verdict) = &item.verdict { p.verdict { span.rule { (shown(&verdict.rule)) } " " (shown(&verdict.text)) } }
-                @if let (None, Some(entry)) = (&item.verdict, &item.blacklist) {
-                    p.verdict { "Blacklisted since " (time(&entry.since)) ": " (shown(&entry.reason))
-                        @if let Some(until) = &entry.until { ", until " (time(until)) } }
-                }
-                @if let Some(problem) = &item.problem { p { "The last fetch: " (shown(problem)) } }
-                (steps(item))
-                (record(item))
-                (host(&item.host))
+async fn told(visit: &Visit, asked: &str) -> Result<Markup, Problem> {
+    let items = app::why::why(&visit.site.app, Asked { url: asked.to_owned(), collection: None }).await?;
+    let url = Some(asked.to_owned());
+    let filter = Filter { url, limit: Some(CAPTURES_SHOWN), ..Filter::default() };
+    let archived = list_captures(&visit.site.app, filter).await?;
+    let address = items.first().map_or(asked, |item| item.url.as_str());
+    Ok(html! {
+        h2.address { (shown(address)) (way_out(address)) }
+        p { a href=(href("/links/page", &[("url", address)])) { "Who links to it" } }
+        @for item in &items { (card(visit, item)) }
+        (section("captures", "Captures", html! {
+            @if archived.items.is_empty() {
+                (empty("Nothing was archived of this URL.", html! {
+                    p { "What decided is above; " a href="/captures" { "all captures" } " lists what was." }
+                }))
+            } @else {
+                (captures::table_of(&archived.items, false))
+                @if archived.next.is_some() { p { a href=(href("/captures", &[("url", address)])) { "All its captures" } } }
             }
+        }))
+    })
+}
+
+fn card(visit: &Visit, item: &WhyItem) -> Markup {
+    let class = match item.situation.as_str() {
+        "queued" => "calm",
+        "in-flight" | "done" => "good",
+        "blacklisted" => "bad",
+        _ => "plain",
+    };
+    let fields = [("url", item.url.as_str()), ("collection", item.collection.as_str())];
+    let face = Face { label: "Harvest now", class: "plain", says: None };
+    html! {
+        section.card aria-label=(format!("In the collection {}", item.collection)) {
+            div.title {
+                h2 { "In " (link(Kind::Collection, &item.collection)) }
+                (badge(class, &item.situation))
+                @if item.situation == "queued" { div.actions { (visit.button("/act/move", &fields, &face)) } }
+            }
+            @if !item.paused.is_empty() { p.notice.bad { "Paused just now: " (shown(&item.paused.join(", "))) } }
+            @if let Some(verdict) = &item.verdict { p.verdict { span.rule { (shown(&verdict.rule)) } " " (shown(&verdict.text)) } }
+            @if let (None, Some(entry)) = (&item.verdict, &item.blacklist) {
+                p.verdict { "Blacklisted since " (time(&entry.since)) ": " (shown(&entry.reason))
+                    @if let Some(until) = &entry.until { ", until " (time(until)) } }
+            }
+            @if let Some(problem) = &item.problem { p { "The last fetch: " (shown(problem)) } }
+            (steps(item))
+            (record(item))
+            (host(&item.host))
         }
     }
 }

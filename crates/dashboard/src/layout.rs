@@ -36,9 +36,9 @@ const NAVIGATION: [(&str, &[(&str, &str)]); 3] = [
     ("Archive", &[("/captures", "Captures"), ("/links", "Links"), ("/reports", "Reports")]),
 ];
 
-/// The request of a page: where it is, and which notice is to be shown.
-#[derive(Clone, Debug, Default)]
+/// The request of a page: of whom, where it is, and which notice is to be shown.
 pub(super) struct Visit {
+    pub(super) site: Site,
     path: String,
     query: Vec<(String, String)>,
     note: Option<u64>,
@@ -47,12 +47,12 @@ pub(super) struct Visit {
 impl FromRequestParts<Site> for Visit {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Site) -> Result<Visit, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Visit, Infallible> {
         let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         let mut query: Vec<(String, String)> = pairs.into_owned().collect();
         let note = query.iter().find(|(name, _)| name == "note").and_then(|(_, id)| id.parse().ok());
         query.retain(|(name, _)| name != "note");
-        Ok(Visit { path: parts.uri.path().to_owned(), query, note })
+        Ok(Visit { site: site.clone(), path: parts.uri.path().to_owned(), query, note })
     }
 }
 
@@ -81,6 +81,55 @@ impl Visit {
         href(&self.path, &pairs)
     }
 
+    /// A whole page around its main part, which begins with its heading.
+    pub(super) fn page(&self, title: &str, main: Markup) -> Response {
+        let notice = self.note.and_then(|id| self.site.forms.take(id));
+        let main = html! {
+            @if let Some(Notice { good, text }) = &notice { p.notice.good[*good].bad[!good] role="status" { (shown(text)) } }
+            (main)
+        };
+        self.framed(StatusCode::OK, title, main)
+    }
+
+    fn framed(&self, status: StatusCode, title: &str, main: Markup) -> Response {
+        let inside = html! {
+            header.bar {
+                a.brand href="/" { img src=(assets::path("icon.svg")) alt="" width="24" height="24"; "Skurd" }
+                nav aria-label="Main" {
+                    @for (group, entries) in NAVIGATION {
+                        p.group { (group) }
+                        ul {
+                            @for (path, name) in entries {
+                                li { a href=(path) aria-current=[self.is_below(path).then_some("page")] { (name) } }
+                            }
+                        }
+                    }
+                }
+                @if self.site.guard.wants_token() {
+                    form.leave method="post" action="/logout" {
+                        (self.hidden())
+                        button.quiet type="submit" { "Log out" }
+                    }
+                }
+            }
+            main #main tabindex="-1" { (main) }
+        };
+        answer(status, title, inside)
+    }
+
+    /// The way to the next page of a list, and back to the first.
+    pub(super) fn pager(&self, cursor: &str, next: Option<&str>) -> Markup {
+        let began = self.asked(cursor).is_some();
+        html! {
+            @if began || next.is_some() {
+                nav.pager aria-label="Pages" {
+                    @if began { a href=(self.with(cursor, "")) { "First page" } }
+                    @if let Some(next) = next { a href=(self.with(cursor, next)) rel="next" { "Next page" } }
+                }
+            }
+        }
+    }
+
     /// Whether it stands below this entry of the navigation; the queue is that of hosts.
     fn is_below(&self, entry: &str) -> bool {
         match entry {
@@ -92,16 +141,6 @@ impl Visit {
 }
 
 impl Site {
-    /// A whole page around its main part, which begins with its heading.
-    pub(super) fn page(&self, visit: &Visit, title: &str, main: Markup) -> Response {
-        let notice = visit.note.and_then(|id| self.forms.take(id));
-        let main = html! {
-            @if let Some(Notice { good, text }) = &notice { p.notice.good[*good].bad[!good] role="status" { (shown(text)) } }
-            (main)
-        };
-        self.framed(StatusCode::OK, visit, title, main)
-    }
-
     /// A problem as a page, which stands nowhere in the navigation.
     pub(super) fn problem(&self, status: StatusCode, problem: &Problem) -> Response {
         let main = html! {
@@ -111,33 +150,8 @@ impl Site {
             @for error in &problem.errors { p { code { (shown(&error.pointer)) } " " (shown(&error.detail)) } }
             p { a href="/" { "Back to the overview" } }
         };
-        self.framed(status, &Visit::default(), &problem.title, main)
-    }
-
-    fn framed(&self, status: StatusCode, visit: &Visit, title: &str, main: Markup) -> Response {
-        let inside = html! {
-            header.bar {
-                a.brand href="/" { img src=(assets::path("icon.svg")) alt="" width="24" height="24"; "Skurd" }
-                nav aria-label="Main" {
-                    @for (group, entries) in NAVIGATION {
-                        p.group { (group) }
-                        ul {
-                            @for (path, name) in entries {
-                                li { a href=(path) aria-current=[visit.is_below(path).then_some("page")] { (name) } }
-                            }
-                        }
-                    }
-                }
-                @if self.guard.wants_token() {
-                    form.leave method="post" action="/logout" {
-                        (self.hidden(visit))
-                        button.quiet type="submit" { "Log out" }
-                    }
-                }
-            }
-            main #main tabindex="-1" { (main) }
-        };
-        answer(status, title, inside)
+        let nowhere = Visit { site: self.clone(), path: String::new(), query: Vec::new(), note: None };
+        nowhere.framed(status, &problem.title, main)
     }
 }
 
@@ -279,19 +293,6 @@ impl<T> Column<'_, T> {
     fn of(&self, row: &T) -> Markup {
         let inside = (self.cell)(row);
         html! { @if self.is_name { th class=[self.class] scope="row" { (inside) } } @else { td class=[self.class] { (inside) } } }
-    }
-}
-
-/// The way to the next page of a list, and back to the first.
-pub(super) fn pager(visit: &Visit, cursor: &str, next: Option<&str>) -> Markup {
-    let began = visit.asked(cursor).is_some();
-    html! {
-        @if began || next.is_some() {
-            nav.pager aria-label="Pages" {
-                @if began { a href=(visit.with(cursor, "")) { "First page" } }
-                @if let Some(next) = next { a href=(visit.with(cursor, next)) rel="next" { "Next page" } }
-            }
-        }
     }
 }
 

@@ -85,9 +85,8 @@ fn routes() -> Router<Site> {
         .merge(act::routes());
     [Kind::Seed, Kind::Profile, Kind::Collection].into_iter().fold(router, |router, kind| {
         let path = format!("/{}", kind.path());
-        router.route(&path, get(move |site, visit| declared::list(kind, site, visit))).route(
-            &format!("{path}/{{name}}"),
-            get(move |site, visit, name| declaration::show(kind, site, visit, name)),
-        )
+        router
+            .route(&path, get(move |visit| declared::list(kind, visit)))
+            .route(&format!("{path}/{{name}}"), get(move |visit, name| declaration::show(kind, visit, name)))
     })
 }

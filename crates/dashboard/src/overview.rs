@@ -4,13 +4,11 @@ use app::Sample;
 use app::control::{Pausable, PauseItem};
 use app::hosts::{self, HostItem};
 use app::status::{LatestItem, Status};
-use axum::extract::State;
 use declare::text::{bytes_text, percent_text};
 use maud::{Markup, Render, html};
 use plan::plot::{NEUTRAL, Series, Shape, TimePlot};
-use policy::time::Span;
+use policy::time::{Span, Time};
 
-use super::Site;
 use super::forms::Face;
 use super::layout::{Table, Visit, badge, class_of, command, empty, plot, section};
 use super::spark::{line, parts};
@@ -27,67 +25,68 @@ const LATEST_SHOWN: usize = 12;
 /// With fewer minutes than this, a point is drawn for every ten seconds.
 const YOUNG_MINUTES: usize = 15;
 
-pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
-    let status = app::status::status(&site.app).await?;
-    let (seconds, minutes) = (site.app.live.by_second(), site.app.live.by_minute());
+pub(super) async fn show(visit: Visit) -> Shown {
+    let status = app::status::status(&visit.site.app).await?;
+    let (seconds, minutes) = (visit.site.app.live.by_second(), visit.site.app.live.by_minute());
     let filter = hosts::Filter { busy: true, limit: Some(BUSY_SHOWN), ..hosts::Filter::default() };
-    let busy = hosts::list_hosts(&site.app, filter).await?;
-    let latest_rows = app::status::latest(&site.app).await?;
-    let nothing =
-        site.app.look(|catalog| catalog.seeds().next().is_none() && catalog.walks().next().is_none()).await?;
+    let busy = hosts::list_hosts(&visit.site.app, filter).await?;
+    let latest_rows = app::status::latest(&visit.site.app).await?;
+    let nothing = visit
+        .site
+        .app
+        .look(|catalog| catalog.seeds().next().is_none() && catalog.walks().next().is_none())
+        .await?;
     let main = html! {
-        (site.state(&visit, &status))
+        (state(&visit, &status))
         @if nothing { (nothing_declared()) }
         (figures(&status.figures, &seconds))
-        (site.paused(&visit, &status.paused))
+        (paused(&visit, &status.paused))
         div.columns {
             (in_flight(&busy.items))
             (latest(&latest_rows))
         }
         (answers(&status))
-        (over_time(&site, &seconds, &minutes))
+        (over_time(visit.site.app.frontier.now(), &seconds, &minutes))
         p.faint { "Skurd " (status.version) ", at work since " (time(&status.started)) " (" (span(status.uptime_s * 1000)) ")" }
     };
-    Ok(site.page(&visit, "Overview", main))
+    Ok(visit.page("Overview", main))
 }
 
-impl Site {
-    /// Whether it harvests, and the button that changes it.
-    fn state(&self, visit: &Visit, status: &Status) -> Markup {
-        let is_paused = status.state == "paused";
-        let class = if is_paused { "warn" } else { "good" };
-        let (action, label) =
-            if is_paused { ("resume", "Resume everything") } else { ("pause", "Pause everything") };
-        let face = Face { label, class: if is_paused { "main" } else { "plain" }, says: None };
-        html! {
-            div.title {
-                h1 { "Overview" }
-                span role="status" { (badge(class, status.state)) }
-                span.live data-live="" hidden { "live" }
-                div.actions { (self.button(visit, "/act/pause", &[("do", action), ("what", "everything")], &face)) }
-            }
+/// Whether it harvests, and the button that changes it.
+fn state(visit: &Visit, status: &Status) -> Markup {
+    let is_paused = status.state == "paused";
+    let class = if is_paused { "warn" } else { "good" };
+    let (action, label) =
+        if is_paused { ("resume", "Resume everything") } else { ("pause", "Pause everything") };
+    let face = Face { label, class: if is_paused { "main" } else { "plain" }, says: None };
+    html! {
+        div.title {
+            h1 { "Overview" }
+            span role="status" { (badge(class, status.state)) }
+            span.live data-live="" hidden { "live" }
+            div.actions { (visit.button("/act/pause", &[("do", action), ("what", "everything")], &face)) }
         }
     }
+}
 
-    fn paused(&self, visit: &Visit, paused: &[PauseItem]) -> Markup {
-        let rows = paused.iter().filter_map(|paused| match &paused.target {
-            Pausable::Everything {} => None,
-            Pausable::Collection { name } => Some(("collection", name, &paused.since)),
-            Pausable::Host { name } => Some(("host", name, &paused.since)),
-            Pausable::Walk { name } => Some(("walk", name, &paused.since)),
-        });
-        let rows: Vec<(&str, &String, &String)> = rows.collect();
-        let resume = |(what, name, _): &(&str, &String, &String)| {
-            let fields = [("do", "resume"), ("what", *what), ("name", name.as_str())];
-            self.button(visit, "/act/pause", &fields, &Face::plain("Resume", &format!("{what} {name}")))
-        };
-        let table = Table::new("What is paused", &rows)
-            .column("What", |(what, ..)| shown(what))
-            .column("Name", |(_, name, _)| shown(name))
-            .column("Since", |(.., since)| time(since))
-            .buttons(resume);
-        html! { @if !rows.is_empty() { (section("paused", "Paused", table.render())) } }
-    }
+fn paused(visit: &Visit, paused: &[PauseItem]) -> Markup {
+    let rows = paused.iter().filter_map(|paused| match &paused.target {
+        Pausable::Everything {} => None,
+        Pausable::Collection { name } => Some(("collection", name, &paused.since)),
+        Pausable::Host { name } => Some(("host", name, &paused.since)),
+        Pausable::Walk { name } => Some(("walk", name, &paused.since)),
+    });
+    let rows: Vec<(&str, &String, &String)> = rows.collect();
+    let resume = |(what, name, _): &(&str, &String, &String)| {
+        let fields = [("do", "resume"), ("what", *what), ("name", name.as_str())];
+        visit.button("/act/pause", &fields, &Face::plain("Resume", &format!("{what} {name}")))
+    };
+    let table = Table::new("What is paused", &rows)
+        .column("What", |(what, ..)| shown(what))
+        .column("Name", |(_, name, _)| shown(name))
+        .column("Since", |(.., since)| time(since))
+        .buttons(resume);
+    html! { @if !rows.is_empty() { (section("paused", "Paused", table.render())) } }
 }
 
 fn nothing_declared() -> Markup {
@@ -205,7 +204,7 @@ fn answers(status: &Status) -> Markup {
 
 /// Harvests over time, as closely as their number allows: second by second at first, in the end
 /// minute by minute for a day.
-fn over_time(site: &Site, seconds: &[Sample], minutes: &[Sample]) -> Markup {
+fn over_time(now: Time, seconds: &[Sample], minutes: &[Sample]) -> Markup {
     let (step, told, points): (u64, &str, Vec<f64>) = match (seconds.len(), minutes.len()) {
         (..SLOTS_MIN, _) => (1, "every second", seconds.iter().map(rate).collect()),
         (_, ..YOUNG_MINUTES) => (10, "every ten seconds", seconds.rchunks(10).rev().map(mean).collect()),
@@ -221,7 +220,7 @@ fn over_time(site: &Site, seconds: &[Sample], minutes: &[Sample]) -> Markup {
         shape: Shape::Lines,
         unit: "",
         max: None,
-        from: policy::time::Time(site.app.frontier.now().0 - back),
+        from: Time(now.0 - back),
         step: Span::seconds(step),
         slots,
         series: vec![Series { name: "harvests a second".to_owned(), colour: NEUTRAL, values }],

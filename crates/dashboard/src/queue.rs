@@ -1,11 +1,9 @@
 //! The URLs of a host or a collection, in the order in which they fall due.
 
 use app::queue::{Filter, Word};
-use axum::extract::State;
 use maud::html;
 
-use super::Site;
-use super::layout::{Table, Visit, badge, empty, pager, tabs};
+use super::layout::{Table, Visit, badge, empty, tabs};
 use super::text::{or_dash, shown, time_or_dash, url};
 use crate::Shown;
 
@@ -17,7 +15,7 @@ const STATES: [(&str, &str); 5] = [
     ("Blacklisted", "blacklisted"),
 ];
 
-pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
+pub(super) async fn show(visit: Visit) -> Shown {
     let asked = |name| visit.asked(name).unwrap_or_default();
     let (host, collection, state) = (asked("host"), asked("collection"), asked("state"));
     let filter = Filter {
@@ -27,7 +25,7 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
         cursor: visit.given("cursor"),
         limit: None,
     };
-    let page = app::queue::list_queue(&site.app, filter).await?;
+    let page = app::queue::list_queue(&visit.site.app, filter).await?;
     let entries = STATES.map(|(name, value)| (name, visit.with("state", value), value == state));
     let table = Table::new("URLs", &page.items)
         .wide("URL", |item| url(&item.url))
@@ -52,9 +50,9 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
         }
         (tabs("State", entries))
         (table.or(nothing))
-        (pager(&visit, "cursor", page.next.as_deref()))
+        (visit.pager("cursor", page.next.as_deref()))
     };
-    Ok(site.page(&visit, "Queue", main))
+    Ok(visit.page("Queue", main))
 }
 
 fn class(state: Word) -> &'static str {

@@ -2,16 +2,14 @@
 
 mod drawn;
 
-use app::Answer;
 use app::reports::{
     Asked, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, Format, OverdueItem,
 };
 use app::reports::{contract, domains, errors, feasibility};
-use axum::extract::State;
+use app::{Answer, App};
 use declare::text::{bytes_text, percent_text, rate_text};
 use maud::{Markup, Render, html};
 
-use super::Site;
 use super::address::href;
 use super::layout::{Table, Visit, badge, command, empty, plot, section, tabs};
 use super::text::{number, shown, span, time};
@@ -23,25 +21,25 @@ const VIEWS: [(&str, &str); 3] = [("By domain", "domain"), ("By time", "time"), 
 /// Rows of each table.
 const ROWS: usize = 25;
 
-pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
+pub(super) async fn show(visit: Visit) -> Shown {
     let asked = visit.asked("since").unwrap_or("7d");
     let since = SPANS.iter().find(|(_, span)| *span == asked).map_or("7d", |(_, span)| span);
     let entries = SPANS.map(|(name, span)| (name, href("/reports", &[("since", span)]), span == since));
     let (back, limit) = (Some(since.to_owned()), Some(ROWS));
     let asked = contract::Asked { since: back.clone(), limit, ..contract::Asked::default() };
-    let contract = contract::report(&site.app, asked).await?.rows()?;
+    let contract = contract::report(&visit.site.app, asked).await?.rows()?;
     let view = VIEWS.iter().find(|(_, by)| Some(*by) == visit.asked("by")).map_or("domain", |(_, by)| by);
     let views = VIEWS.map(|(name, by)| {
         (name, format!("{}#domains", href("/reports", &[("since", since), ("by", by)])), by == view)
     });
     let by = DomainsBy::ALL.into_iter().find(|by| by.as_str() == view).unwrap_or_default();
     let asked = domains::Asked { since: back.clone(), by, limit, ..domains::Asked::default() };
-    let domains = domains::report(&site.app, asked).await?.rows()?;
+    let domains = domains::report(&visit.site.app, asked).await?.rows()?;
     let asked = Asked { since: back, limit, format: Format::Json };
-    let errors = errors::report(&site.app, asked).await?.rows()?;
+    let errors = errors::report(&visit.site.app, asked).await?.rows()?;
     let asked = feasibility::Asked { limit, format: Format::Json };
-    let load = feasibility::report(&site.app, asked).await?.rows()?;
-    let own = drawn::drawings(&site.app, since).await?;
+    let load = feasibility::report(&visit.site.app, asked).await?.rows()?;
+    let own = drawn::drawings(&visit.site.app, since).await?;
     let has_data = !domains.items.is_empty();
     let main = html! {
         div.title { h1 { "Reports" } }
@@ -50,47 +48,45 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
             (empty("Nothing was harvested in this time.", html! { p { "Look further back, or start what is declared: " (command("skurd start")) } }))
         }
         (section("contract", "Was the promised frequency kept?", html! {
-            @if has_data { (site.drawing("contract", since).await?) (plot("How late harvests were", own.lateness)) }
+            @if has_data { (drawing(&visit.site.app, "contract", since).await?) (plot("How late harvests were", own.lateness)) }
             (contract_table(&contract.items))
             (queue_table(&contract.queue))
             (more("contract", contract.more))
         }))
         (section("domains", "What went over the wire", html! {
-            @if has_data { (site.drawing("domains", since).await?) (plot("Harvests by domain", own.domains)) }
+            @if has_data { (drawing(&visit.site.app, "domains", since).await?) (plot("Harvests by domain", own.domains)) }
             (tabs("What a row stands for", views))
             (domain_table(&domains.items))
             (more("domains", domains.more))
         }))
         (section("errors", "What went wrong", html! {
             @if errors.items.is_empty() { p { "Nothing went wrong in this time." } }
-            @else { (site.drawing("errors", since).await?) (error_table(&errors.items)) (more("errors", errors.more)) }
+            @else { (drawing(&visit.site.app, "errors", since).await?) (error_table(&errors.items)) (more("errors", errors.more)) }
         }))
         (section("load", "Can it all be kept?", html! {
             @if load.items.is_empty() { p { "No host has URLs that are harvested again." } }
-            @else { p { (shown(&load.summary)) } (site.drawing("feasibility", "").await?) (load_table(&load.items)) (more("feasibility", load.more)) }
+            @else { p { (shown(&load.summary)) } (drawing(&visit.site.app, "feasibility", "").await?) (load_table(&load.items)) (more("feasibility", load.more)) }
         }))
     };
-    Ok(site.page(&visit, "Reports", main))
+    Ok(visit.page("Reports", main))
 }
 
-impl Site {
-    /// A drawing of a report.
-    async fn drawing(&self, report: &str, since: &str) -> Answer<Markup> {
-        let (app, since, format) = (&self.app, Some(since.to_owned()), Format::Svg);
-        let svg = match report {
-            "contract" => {
-                let asked = contract::Asked { since, format, ..contract::Asked::default() };
-                contract::report(app, asked).await?.svg()?
-            }
-            "domains" => {
-                let asked = domains::Asked { since, format, ..domains::Asked::default() };
-                domains::report(app, asked).await?.svg()?
-            }
-            "errors" => errors::report(app, Asked { since, limit: None, format }).await?.svg()?,
-            _ => feasibility::report(app, feasibility::Asked { limit: None, format }).await?.svg()?,
-        };
-        Ok(plot(report, svg))
-    }
+/// A drawing of a report.
+async fn drawing(app: &App, report: &str, since: &str) -> Answer<Markup> {
+    let (since, format) = (Some(since.to_owned()), Format::Svg);
+    let svg = match report {
+        "contract" => {
+            let asked = contract::Asked { since, format, ..contract::Asked::default() };
+            contract::report(app, asked).await?.svg()?
+        }
+        "domains" => {
+            let asked = domains::Asked { since, format, ..domains::Asked::default() };
+            domains::report(app, asked).await?.svg()?
+        }
+        "errors" => errors::report(app, Asked { since, limit: None, format }).await?.svg()?,
+        _ => feasibility::report(app, feasibility::Asked { limit: None, format }).await?.svg()?,
+    };
+    Ok(plot(report, svg))
 }
 
 fn more(report: &str, more: usize) -> Markup {

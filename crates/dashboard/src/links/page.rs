@@ -4,57 +4,53 @@ use app::captures::{CaptureItem, Filter, list_captures};
 use app::index::links::{Inlinks, OnePage, Outlinks, get_page, list_inlinks, list_outlinks};
 use app::index::{IndexInlink, IndexItem, IndexOutlink, One, PageFacts};
 use app::{Answer, Page, Problem};
-use axum::extract::State;
 use maud::{Markup, html};
 use url::Url;
 
-use super::super::Site;
 use super::super::address::href;
-use super::super::layout::{Table, Visit, badge, empty, facts, pager, section};
+use super::super::layout::{Table, Visit, badge, empty, facts, section};
 use super::super::text::{number, or_dash, shown, time, time_or_dash, way_out};
-use super::{ROWS, found, name_of, page_link, which};
+use super::{ROWS, chosen, found, name_of, no_index, page_link, which};
 use crate::Shown;
 
-pub(in super::super) async fn page(State(site): State<Site>, visit: Visit) -> Shown {
-    let Some(index) = site.index(&visit).await? else { return Ok(site.no_index(&visit)) };
+pub(in super::super) async fn page(visit: Visit) -> Shown {
+    let Some(index) = chosen(&visit).await? else { return Ok(no_index(&visit)) };
     let Some(asked) = visit.asked("url") else {
         return Err(Problem::bad_request("no page is named").hint("/links has a field for it").into());
     };
     let address = if asked.contains("://") { asked.to_owned() } else { format!("http://{asked}") };
     let One { collection, all } = which(&index);
     let asked = OnePage { url: address.clone(), collection, all };
-    let main = match found(get_page(&site.app, asked).await)? {
-        Some(known) => site.known(&visit, &index, &known).await?,
+    let main = match found(get_page(&visit.site.app, asked).await)? {
+        Some(facts) => known(&visit, &index, &facts).await?,
         None => unknown(name_of(&index), &address),
     };
-    Ok(site.page(&visit, "Links of a page", main))
+    Ok(visit.page("Links of a page", main))
 }
 
-impl Site {
-    async fn known(&self, visit: &Visit, index: &IndexItem, known: &PageFacts) -> Answer<Markup> {
-        let (url, One { collection, all }, limit) = (known.url.clone(), which(index), Some(ROWS));
-        let (since, until, cursor) = (None, None, visit.given("in"));
-        let asked =
-            Inlinks { url: url.clone(), since, until, collection: collection.clone(), all, cursor, limit };
-        let inlinks = list_inlinks(&self.app, asked).await?;
-        let asked = Outlinks { url: url.clone(), collection, all, cursor: visit.given("out"), limit };
-        let outlinks = list_outlinks(&self.app, asked).await?;
-        let name = name_of(index);
-        // What this index does not have may be captured in a collection of another.
-        let elsewhere = match known.loaded {
-            true => None,
-            false => {
-                let filter = Filter { url: Some(url), limit: Some(1), ..Filter::default() };
-                list_captures(&self.app, filter).await?.items.into_iter().next()
-            }
-        };
-        Ok(html! {
-            (head(name, &known.domain, &known.url))
-            (summary(known, elsewhere.as_ref()))
-            (linked_from(visit, name, &inlinks))
-            (links_to(visit, name, &outlinks))
-        })
-    }
+async fn known(visit: &Visit, index: &IndexItem, known: &PageFacts) -> Answer<Markup> {
+    let (url, One { collection, all }, limit) = (known.url.clone(), which(index), Some(ROWS));
+    let (since, until, cursor) = (None, None, visit.given("in"));
+    let asked =
+        Inlinks { url: url.clone(), since, until, collection: collection.clone(), all, cursor, limit };
+    let inlinks = list_inlinks(&visit.site.app, asked).await?;
+    let asked = Outlinks { url: url.clone(), collection, all, cursor: visit.given("out"), limit };
+    let outlinks = list_outlinks(&visit.site.app, asked).await?;
+    let name = name_of(index);
+    // What this index does not have may be captured in a collection of another.
+    let elsewhere = match known.loaded {
+        true => None,
+        false => {
+            let filter = Filter { url: Some(url), limit: Some(1), ..Filter::default() };
+            list_captures(&visit.site.app, filter).await?.items.into_iter().next()
+        }
+    };
+    Ok(html! {
+        (head(name, &known.domain, &known.url))
+        (summary(known, elsewhere.as_ref()))
+        (linked_from(visit, name, &inlinks))
+        (links_to(visit, name, &outlinks))
+    })
 }
 
 fn head(index: &str, domain: &str, address: &str) -> Markup {
@@ -110,7 +106,7 @@ fn linked_from(visit: &Visit, index: &str, inlinks: &Page<IndexInlink>) -> Marku
         "Who links to it",
         html! {
             (table.or(empty("No page that was captured links to it.", most_linked(index))))
-            (pager(visit, "in", inlinks.next.as_deref()))
+            (visit.pager("in", inlinks.next.as_deref()))
         },
     )
 }
@@ -125,7 +121,7 @@ fn links_to(visit: &Visit, index: &str, outlinks: &Page<IndexOutlink>) -> Markup
         "To whom it links",
         html! {
             (table.or(empty("No links of this page are known.", next)))
-            (pager(visit, "out", outlinks.next.as_deref()))
+            (visit.pager("out", outlinks.next.as_deref()))
         },
     )
 }

@@ -5,23 +5,21 @@ mod one;
 
 use app::Paging;
 use app::walks::{WalkItem, WalkState};
-use axum::extract::State;
 use harvest::walk::{Stopped, WalkCounts};
 use maud::{Markup, html};
 pub(super) use one::one;
 use server::client::segment;
 
-use super::Site;
-use super::layout::{Table, Visit, badge, command, empty, pager};
+use super::layout::{Table, Visit, badge, command, empty};
 use super::spark::parts;
 use super::text::{number, or_dash, shown};
 use crate::Shown;
 
 const ROWS: usize = 50;
 
-pub(super) async fn list(State(site): State<Site>, visit: Visit) -> Shown {
+pub(super) async fn list(visit: Visit) -> Shown {
     let paging = Paging { cursor: visit.given("cursor"), limit: Some(ROWS) };
-    let page = app::walks::list_walks(&site.app, paging).await?;
+    let page = app::walks::list_walks(&visit.site.app, paging).await?;
     let table = Table::new("Walks", &page.items)
         .name("Walk", about)
         .column("State", state)
@@ -41,9 +39,9 @@ pub(super) async fn list(State(site): State<Site>, visit: Visit) -> Shown {
         div.title { h1 { "Walks" } }
         p.lead { "The ids of a URL template, one after the other: what was found, what was missing, and where each head stands." }
         (table.or(nothing))
-        (pager(&visit, "cursor", page.next.as_deref()))
+        (visit.pager("cursor", page.next.as_deref()))
     };
-    Ok(site.page(&visit, "Walks", main))
+    Ok(visit.page("Walks", main))
 }
 
 fn about(walk: &WalkItem) -> Markup {

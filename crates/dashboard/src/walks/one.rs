@@ -2,13 +2,11 @@
 
 use app::walks::{Look, WalkDetail, WalkItem, WalkState, get_walk};
 use app::{Answer, Kind, Problem};
-use axum::extract::State;
 use harvest::walk::WalkCell;
 use maud::{Markup, html};
 use policy::walk::WalkSettings;
 use server::api::Path;
 
-use super::super::Site;
 use super::super::address::href;
 use super::super::declared::link;
 use super::super::forms::Face;
@@ -24,13 +22,13 @@ const STRETCHES: usize = 16;
 const AHEAD_TIMES: u64 = 20;
 const TRIED_IDS_MIN: u64 = 64;
 
-pub(in super::super) async fn one(State(site): State<Site>, visit: Visit, Path(name): Path<String>) -> Shown {
+pub(in super::super) async fn one(visit: Visit, Path(name): Path<String>) -> Shown {
     let number_of = |name| visit.asked(name).and_then(|text| text.parse::<u64>().ok());
     let part = number_of("from").zip(number_of("to"));
-    let WalkDetail { item: walk, stretches: cells, .. } = site.walk(&name, part).await?;
+    let WalkDetail { item: walk, stretches: cells, .. } = detail(&visit, &name, part).await?;
     let main = html! {
         p.crumbs { a href="/walks" { "Walks" } }
-        div.title { h1 { (shown(&walk.name)) } (state(&walk)) div.actions { (site.walk_switches(&visit, &walk)) } }
+        div.title { h1 { (shown(&walk.name)) } (state(&walk)) div.actions { (walk_switches(&visit, &walk)) } }
         p.address { (shown(&walk.standing.template)) }
         (rests(&walk))
         (figures(&walk))
@@ -47,61 +45,59 @@ pub(in super::super) async fn one(State(site): State<Site>, visit: Visit, Path(n
             }
         }))
         @if walk.begun && !cells.is_empty() { (stretches(&walk, &coarse(&cells))) }
-        (site.resume_buttons(&visit, &walk))
+        (resume_buttons(&visit, &walk))
     };
-    Ok(site.page(&visit, &walk.name, main))
+    Ok(visit.page(&walk.name, main))
 }
 
-impl Site {
-    /// With the map of these ids, or of all there is something to say of.
-    async fn walk(&self, name: &str, part: Option<(u64, u64)>) -> Answer<WalkDetail> {
-        let (from, to) = match part {
-            Some((one, other)) => (one.min(other), one.max(other)),
-            None => {
-                let nothing = Look { ranges: Some(0), cells: Some(0), ..Look::default() };
-                worth_showing(&get_walk(&self.app, name.to_owned(), nothing).await?.item)?
-            }
-        };
-        let look = Look { ranges: Some(0), cells: Some(map::CELLS), from: Some(from), to: Some(to) };
-        get_walk(&self.app, name.to_owned(), look).await
-    }
-
-    /// On or off, and whether it rests just now.
-    fn walk_switches(&self, visit: &Visit, walk: &WalkItem) -> Markup {
-        let is_paused = walk.paused.iter().any(|what| what == "walk");
-        html! {
-            (self.pause_button(visit, "walk", &walk.name, is_paused))
-            (self.switch_button(visit, "walks", &walk.name, walk.active))
+/// With the map of these ids, or of all there is something to say of.
+async fn detail(visit: &Visit, name: &str, part: Option<(u64, u64)>) -> Answer<WalkDetail> {
+    let (from, to) = match part {
+        Some((one, other)) => (one.min(other), one.max(other)),
+        None => {
+            let nothing = Look { ranges: Some(0), cells: Some(0), ..Look::default() };
+            worth_showing(&get_walk(&visit.site.app, name.to_owned(), nothing).await?.item)?
         }
-    }
+    };
+    let look = Look { ranges: Some(0), cells: Some(map::CELLS), from: Some(from), to: Some(to) };
+    get_walk(&visit.site.app, name.to_owned(), look).await
+}
 
-    fn resume_buttons(&self, visit: &Visit, walk: &WalkItem) -> Markup {
-        let button = |resume: &str, label: &str| {
-            let fields = [("name", walk.name.as_str()), ("resume", resume)];
-            self.button(visit, "/act/walk", &fields, &Face { label, class: "plain", says: None })
-        };
-        let is_walked = walk.state == WalkState::Open && walk.active && walk.paused.is_empty();
-        section(
-            "resume",
-            "Go on",
-            html! {
-                @if walk.state == WalkState::NotBegun {
-                    p { "It can go on once it has begun." }
-                } @else if is_walked {
-                    p { "It is being walked. When its run has ended, or while it is paused, it can go on in another way." }
-                } @else {
-                    div.actions {
-                        (button("continue", "With what is left"))
-                        (button("holes", &format!("With the {} missing", number(walk.standing.counts.holes))))
-                        (button("both", "With both"))
-                    }
-                }
-                @if let Some(last) = &walk.last {
-                    p.faint { "The last of " (number(walk.standing.requests)) " requests was at " (time(last)) "." }
-                }
-            },
-        )
+/// On or off, and whether it rests just now.
+fn walk_switches(visit: &Visit, walk: &WalkItem) -> Markup {
+    let is_paused = walk.paused.iter().any(|what| what == "walk");
+    html! {
+        (visit.pause_button("walk", &walk.name, is_paused))
+        (visit.switch_button("walks", &walk.name, walk.active))
     }
+}
+
+fn resume_buttons(visit: &Visit, walk: &WalkItem) -> Markup {
+    let button = |resume: &str, label: &str| {
+        let fields = [("name", walk.name.as_str()), ("resume", resume)];
+        visit.button("/act/walk", &fields, &Face { label, class: "plain", says: None })
+    };
+    let is_walked = walk.state == WalkState::Open && walk.active && walk.paused.is_empty();
+    section(
+        "resume",
+        "Go on",
+        html! {
+            @if walk.state == WalkState::NotBegun {
+                p { "It can go on once it has begun." }
+            } @else if is_walked {
+                p { "It is being walked. When its run has ended, or while it is paused, it can go on in another way." }
+            } @else {
+                div.actions {
+                    (button("continue", "With what is left"))
+                    (button("holes", &format!("With the {} missing", number(walk.standing.counts.holes))))
+                    (button("both", "With both"))
+                }
+            }
+            @if let Some(last) = &walk.last {
+                p.faint { "The last of " (number(walk.standing.requests)) " requests was at " (time(last)) "." }
+            }
+        },
+    )
 }
 
 /// What was tried, and the way to the bounds where they are near enough to be seen beside it.
