@@ -66,7 +66,11 @@ fn nothing(is_narrow: bool) -> Markup {
 }
 
 pub(super) fn table_of(items: &[CaptureItem], with_url: bool) -> Markup {
-    let kind = |item: &CaptureItem| html! { (or_dash(item.mime.as_deref())) @if item.revisit { " " (badge("plain", "unchanged")) } };
+    let kind = |item: &CaptureItem| {
+        html! {
+            (or_dash(item.mime.as_deref())) @if item.revisit { " " (badge("plain", "unchanged")) }
+        }
+    };
     let path = |item: &CaptureItem| format!("/captures/{}", segment(&item.id));
     let table = Table::new("Captures", items)
         .name("Time", move |item| html! { a href=(path(item)) { (time(&item.time)) } });

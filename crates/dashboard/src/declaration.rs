@@ -26,7 +26,9 @@ pub(super) async fn show(kind: Kind, visit: Visit, Path(name): Path<String>) -> 
             div.actions {
                 (switches(kind, &visit, name, active))
                 // Pausing a collection: unlike disabling, it is about now.
-                @if kind == Kind::Collection { @for is_paused in [false, true] { (visit.pause_button("collection", name, is_paused)) } }
+                @if kind == Kind::Collection {
+                    @for is_paused in [false, true] { (visit.pause_button("collection", name, is_paused)) }
+                }
             }
         }
         (related(kind, name, &says))

@@ -17,20 +17,12 @@ const CAPTURES_SHOWN: usize = 20;
 
 pub(super) async fn show(visit: Visit) -> Shown {
     let asked = visit.asked("url").unwrap_or_default();
-    let search = Search {
-        action: "/inspect",
-        name: "url",
-        label: "A URL",
-        value: asked,
-        hint: "https://example.org/page",
-        button: "Why?",
-        kept: &[],
-    };
     let found = if asked.is_empty() { None } else { Some(told(&visit, asked).await) };
     let main = html! {
         div.title { h1 { "Why is a URL harvested, or not?" } }
         p.lead { "Every rule that decides about a URL, in each collection, from what is stored." }
-        (search.show())
+        (Search { action: "/inspect", name: "url", label: "A URL", value: asked,
+            hint: "https://example.org/page", button: "Why?", kept: &[] }.show())
         @match found {
             None => (empty("Ask for any URL, whether it was harvested or not.",
                 html! { p { "The same on the command line: " (command("skurd why URL")) } })),

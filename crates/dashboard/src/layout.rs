@@ -85,7 +85,9 @@ impl Visit {
     pub(super) fn page(&self, title: &str, main: Markup) -> Response {
         let notice = self.note.and_then(|id| self.site.forms.take(id));
         let main = html! {
-            @if let Some(Notice { good, text }) = &notice { p.notice.good[*good].bad[!good] role="status" { (shown(text)) } }
+            @if let Some(Notice { good, text }) = &notice {
+                p.notice.good[*good].bad[!good] role="status" { (shown(text)) }
+            }
             (main)
         };
         self.framed(StatusCode::OK, title, main)
@@ -281,7 +283,13 @@ impl<T> Render for Table<'_, T> {
             div.scroll tabindex="0" role="region" aria-label=(self.caption) {
                 table {
                     caption.unseen { (self.caption) }
-                    thead { tr { @for Column { heading, class, .. } in &self.columns { th class=[class.filter(|class| *class == "num")] scope="col" { (heading) } } } }
+                    thead {
+                        tr {
+                            @for Column { heading, class, .. } in &self.columns {
+                                th class=[class.filter(|class| *class == "num")] scope="col" { (heading) }
+                            }
+                        }
+                    }
                     tbody { @for row in self.rows { tr { @for column in &self.columns { (column.of(row)) } } } }
                 }
             }
@@ -292,7 +300,10 @@ impl<T> Render for Table<'_, T> {
 impl<T> Column<'_, T> {
     fn of(&self, row: &T) -> Markup {
         let inside = (self.cell)(row);
-        html! { @if self.is_name { th class=[self.class] scope="row" { (inside) } } @else { td class=[self.class] { (inside) } } }
+        html! {
+            @if self.is_name { th class=[self.class] scope="row" { (inside) } }
+            @else { td class=[self.class] { (inside) } }
+        }
     }
 }
 

@@ -143,22 +143,19 @@ fn whole(rate: f64) -> u64 {
 }
 
 fn in_flight(busy: &[HostItem]) -> Markup {
-    section(
-        "flight",
-        "In flight",
-        html! {
-            @if busy.is_empty() {
-                (empty("No host is being asked at this moment.", html! { p { a href="/hosts" { "All hosts" } " shows when each can next be asked." } }))
-            } @else {
-                ul.list {
-                    @for host in busy {
-                        @for address in &host.in_flight { li { (url(address)) } }
-                    }
+    let inside = html! {
+        @if busy.is_empty() {
+            (empty("No host is being asked at this moment.", html! { p { a href="/hosts" { "All hosts" } " shows when each can next be asked." } }))
+        } @else {
+            ul.list {
+                @for host in busy {
+                    @for address in &host.in_flight { li { (url(address)) } }
                 }
-                p { a href="/hosts" { "All hosts" } }
             }
-        },
-    )
+            p { a href="/hosts" { "All hosts" } }
+        }
+    };
+    section("flight", "In flight", inside)
 }
 
 /// The script goes on with it as harvests happen.
@@ -167,17 +164,14 @@ fn latest(rows: &[LatestItem]) -> Markup {
     let word = |item: &LatestItem| {
         item.status.map(|status| status.to_string()).or_else(|| item.error.clone()).unwrap_or("–".to_owned())
     };
-    section(
-        "latest",
-        "Latest harvests",
-        html! {
-            ul.list.latest data-latest="" {
-                @if rows.is_empty() { li.faint { "The next harvests appear here as they happen." } }
-                @for item in rows.iter().take(LATEST_SHOWN) { li { (badge(class(item), &word(item))) " " (url(&item.url)) } }
-            }
-            noscript { p.faint { "Without script: " a href="/captures" { "captures" } " lists what was archived." } }
-        },
-    )
+    let inside = html! {
+        ul.list.latest data-latest="" {
+            @if rows.is_empty() { li.faint { "The next harvests appear here as they happen." } }
+            @for item in rows.iter().take(LATEST_SHOWN) { li { (badge(class(item), &word(item))) " " (url(&item.url)) } }
+        }
+        noscript { p.faint { "Without script: " a href="/captures" { "captures" } " lists what was archived." } }
+    };
+    section("latest", "Latest harvests", inside)
 }
 
 fn answers(status: &Status) -> Markup {
@@ -225,14 +219,11 @@ fn over_time(now: Time, seconds: &[Sample], minutes: &[Sample]) -> Markup {
         slots,
         series: vec![Series { name: "harvests a second".to_owned(), colour: NEUTRAL, values }],
     };
-    section(
-        "time",
-        "Over time",
-        html! {
-            (plot("Harvests over time", drawing.to_svg()))
-            p { a href="/reports" { "Reports" } " show whether the promised frequency was kept, and what went wrong." }
-        },
-    )
+    let inside = html! {
+        (plot("Harvests over time", drawing.to_svg()))
+        p { a href="/reports" { "Reports" } " show whether the promised frequency was kept, and what went wrong." }
+    };
+    section("time", "Over time", inside)
 }
 
 fn rate(sample: &Sample) -> f64 {

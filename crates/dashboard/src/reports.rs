@@ -39,7 +39,7 @@ pub(super) async fn show(visit: Visit) -> Shown {
     let errors = errors::report(&visit.site.app, asked).await?.rows()?;
     let asked = feasibility::Asked { limit, format: Format::Json };
     let load = feasibility::report(&visit.site.app, asked).await?.rows()?;
-    let own = drawn::drawings(&visit.site.app, since).await?;
+    let (lateness, by_domain) = drawn::drawings(&visit.site.app, since).await?;
     let has_data = !domains.items.is_empty();
     let main = html! {
         div.title { h1 { "Reports" } }
@@ -48,13 +48,13 @@ pub(super) async fn show(visit: Visit) -> Shown {
             (empty("Nothing was harvested in this time.", html! { p { "Look further back, or start what is declared: " (command("skurd start")) } }))
         }
         (section("contract", "Was the promised frequency kept?", html! {
-            @if has_data { (drawing(&visit.site.app, "contract", since).await?) (plot("How late harvests were", own.lateness)) }
+            @if has_data { (drawing(&visit.site.app, "contract", since).await?) (plot("How late harvests were", lateness)) }
             (contract_table(&contract.items))
             (queue_table(&contract.queue))
             (more("contract", contract.more))
         }))
         (section("domains", "What went over the wire", html! {
-            @if has_data { (drawing(&visit.site.app, "domains", since).await?) (plot("Harvests by domain", own.domains)) }
+            @if has_data { (drawing(&visit.site.app, "domains", since).await?) (plot("Harvests by domain", by_domain)) }
             (tabs("What a row stands for", views))
             (domain_table(&domains.items))
             (more("domains", domains.more))

@@ -104,8 +104,7 @@ impl Forecast {
     ) -> Result<()> {
         let QueueRow { collection, url, host, state, record } = found;
         let key = (collection, url);
-        let seed = record.as_ref().map_or("", |record| record.seed.as_str());
-        let mut row = rows.remove(&key).unwrap_or_else(|| UrlRow::new(grid, seed, &host));
+        let mut row = rows.remove(&key).unwrap_or_else(|| UrlRow::new(grid, &host));
         let (collection, url) = key;
         let parsed = CrawlUrl::from_normal(url.as_str())?;
         if let (Some(record), State::Queued | State::InFlight) = (&record, state) {

@@ -16,7 +16,7 @@ fn steps() -> impl Iterator<Item = Span> {
     seconds.into_iter().chain(minutes).chain(hours).chain(days)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grid {
     pub start: Time,
     pub length: Span,

@@ -124,7 +124,7 @@ mod tests {
 
     fn fact(url: &str, is_seed: bool, troubles: u64) -> UrlFact {
         let grid = Grid::new(Time(0), Span::days(30));
-        let mut row = UrlRow::new(&grid, "a", "a.no");
+        let mut row = UrlRow::new(&grid, "a.no");
         row.troubles = troubles;
         row.waited(&grid, Time(0));
         row.ended(Mark::Waiting);

@@ -101,14 +101,11 @@ fn linked_from(visit: &Visit, index: &str, inlinks: &Page<IndexInlink>) -> Marku
         .wide("Anchor text", |link| anchor(&link.anchor))
         .column("First seen", |link| time(&link.first_seen))
         .column("Last seen", |link| time(&link.last_seen));
-    section(
-        "inlinks",
-        "Who links to it",
-        html! {
-            (table.or(empty("No page that was captured links to it.", most_linked(index))))
-            (visit.pager("in", inlinks.next.as_deref()))
-        },
-    )
+    let inside = html! {
+        (table.or(empty("No page that was captured links to it.", most_linked(index))))
+        (visit.pager("in", inlinks.next.as_deref()))
+    };
+    section("inlinks", "Who links to it", inside)
 }
 
 fn links_to(visit: &Visit, index: &str, outlinks: &Page<IndexOutlink>) -> Markup {
@@ -116,14 +113,11 @@ fn links_to(visit: &Visit, index: &str, outlinks: &Page<IndexOutlink>) -> Markup
         .wide("To", |link| page_link(index, &link.url))
         .wide("Anchor text", |link| anchor(&link.anchor));
     let next = html! { p { "Links are known of pages that were captured." } };
-    section(
-        "outlinks",
-        "To whom it links",
-        html! {
-            (table.or(empty("No links of this page are known.", next)))
-            (visit.pager("out", outlinks.next.as_deref()))
-        },
-    )
+    let inside = html! {
+        (table.or(empty("No links of this page are known.", next)))
+        (visit.pager("out", outlinks.next.as_deref()))
+    };
+    section("outlinks", "To whom it links", inside)
 }
 
 fn most_linked(index: &str) -> Markup {

@@ -12,17 +12,13 @@ use policy::time::Time;
 /// Domains drawn with a colour of their own; the others are one.
 const DOMAINS_MAX: usize = 7;
 
-pub(super) struct Drawings {
-    pub(super) lateness: String,
-    pub(super) domains: String,
-}
-
-pub(super) async fn drawings(app: &App, since: &str) -> Answer<Drawings> {
+/// The two, in this order.
+pub(super) async fn drawings(app: &App, since: &str) -> Answer<(String, String)> {
     let (since, now) = report_since(app, Some(since))?;
     app.heavy(async move |app| {
         let contract = app.frontier.contract_by_hour(since).await?;
         let traffic = app.frontier.traffic(since).await?;
-        Ok(Drawings { lateness: lateness(&contract, since, now), domains: domains(&traffic, since, now) })
+        Ok((lateness(&contract, since, now), domains(&traffic, since, now)))
     })
     .await
 }

@@ -3,7 +3,7 @@
 use app::walks::{Look, WalkDetail, WalkItem, WalkState, get_walk};
 use app::{Answer, Kind, Problem};
 use harvest::walk::WalkCell;
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 use policy::walk::WalkSettings;
 use server::api::Path;
 
@@ -26,9 +26,17 @@ pub(in super::super) async fn one(visit: Visit, Path(name): Path<String>) -> Sho
     let number_of = |name| visit.asked(name).and_then(|text| text.parse::<u64>().ok());
     let part = number_of("from").zip(number_of("to"));
     let WalkDetail { item: walk, stretches: cells, .. } = detail(&visit, &name, part).await?;
+    let is_paused = walk.paused.iter().any(|what| what == "walk");
     let main = html! {
         p.crumbs { a href="/walks" { "Walks" } }
-        div.title { h1 { (shown(&walk.name)) } (state(&walk)) div.actions { (walk_switches(&visit, &walk)) } }
+        div.title {
+            h1 { (shown(&walk.name)) }
+            (state(&walk))
+            div.actions {
+                (visit.pause_button("walk", &walk.name, is_paused))
+                (visit.switch_button("walks", &walk.name, walk.active))
+            }
+        }
         p.address { (shown(&walk.standing.template)) }
         (rests(&walk))
         (figures(&walk))
@@ -63,41 +71,29 @@ async fn detail(visit: &Visit, name: &str, part: Option<(u64, u64)>) -> Answer<W
     get_walk(&visit.site.app, name.to_owned(), look).await
 }
 
-/// On or off, and whether it rests just now.
-fn walk_switches(visit: &Visit, walk: &WalkItem) -> Markup {
-    let is_paused = walk.paused.iter().any(|what| what == "walk");
-    html! {
-        (visit.pause_button("walk", &walk.name, is_paused))
-        (visit.switch_button("walks", &walk.name, walk.active))
-    }
-}
-
 fn resume_buttons(visit: &Visit, walk: &WalkItem) -> Markup {
     let button = |resume: &str, label: &str| {
         let fields = [("name", walk.name.as_str()), ("resume", resume)];
         visit.button("/act/walk", &fields, &Face { label, class: "plain", says: None })
     };
     let is_walked = walk.state == WalkState::Open && walk.active && walk.paused.is_empty();
-    section(
-        "resume",
-        "Go on",
-        html! {
-            @if walk.state == WalkState::NotBegun {
-                p { "It can go on once it has begun." }
-            } @else if is_walked {
-                p { "It is being walked. When its run has ended, or while it is paused, it can go on in another way." }
-            } @else {
-                div.actions {
-                    (button("continue", "With what is left"))
-                    (button("holes", &format!("With the {} missing", number(walk.standing.counts.holes))))
-                    (button("both", "With both"))
-                }
+    let inside = html! {
+        @if walk.state == WalkState::NotBegun {
+            p { "It can go on once it has begun." }
+        } @else if is_walked {
+            p { "It is being walked. When its run has ended, or while it is paused, it can go on in another way." }
+        } @else {
+            div.actions {
+                (button("continue", "With what is left"))
+                (button("holes", &format!("With the {} missing", number(walk.standing.counts.holes))))
+                (button("both", "With both"))
             }
-            @if let Some(last) = &walk.last {
-                p.faint { "The last of " (number(walk.standing.requests)) " requests was at " (time(last)) "." }
-            }
-        },
-    )
+        }
+        @if let Some(last) = &walk.last {
+            p.faint { "The last of " (number(walk.standing.requests)) " requests was at " (time(last)) "." }
+        }
+    };
+    section("resume", "Go on", inside)
 }
 
 /// What was tried, and the way to the bounds where they are near enough to be seen beside it.
@@ -200,13 +196,7 @@ fn stretches(walk: &WalkItem, cells: &[WalkCell]) -> Markup {
         .figures("Found", |cell| number(cell.content))
         .figures("Missing", |cell| number(cell.holes))
         .figures("Not tried", |cell| number(cell.unknown));
-    section(
-        "stretches",
-        "Stretch by stretch",
-        html! {
-            (table)
-        },
-    )
+    section("stretches", "Stretch by stretch", table.render())
 }
 
 #[cfg(test)]

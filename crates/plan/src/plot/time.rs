@@ -3,13 +3,10 @@
 use policy::time::{Span, Time};
 
 use super::scale::{Scale, count, number, time_label, time_ticks};
-use super::svg::{Anchor, Svg};
+use super::svg::{Anchor, RIGHT, Svg};
 
-const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 440.0;
 const LEFT: f64 = 72.0;
-const RIGHT: f64 = WIDTH - 28.0;
-const LEGEND_TOP: f64 = 80.0;
 const BOTTOM: f64 = HEIGHT - 54.0;
 /// Points up to which each is marked.
 const DOTS_MAX: usize = 40;
@@ -51,10 +48,10 @@ pub struct TimePlot {
 
 impl TimePlot {
     pub fn to_svg(&self) -> String {
-        let mut svg = Svg::new(WIDTH, HEIGHT, &self.title, &self.subtitle);
+        let mut svg = Svg::new(HEIGHT, &self.title, &self.subtitle);
         let entries: Vec<(&str, &str)> =
             self.series.iter().map(|series| (series.name.as_str(), series.colour)).collect();
-        let top = svg.legend(&entries, LEFT, LEGEND_TOP, RIGHT) + 24.0;
+        let top = svg.legend(&entries, LEFT) + 24.0;
         let scale = match self.max {
             Some(max) => Scale::up_to(max),
             None => Scale::of_counts(self.largest()),
