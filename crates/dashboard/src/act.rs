@@ -1,136 +1,112 @@
-//! What forms do: all of it through the API, and then back with a notice.
+//! What forms do: all of it through the app, and then back with a notice.
 
-use app::control::{self, Pausable, Start};
+use app::control::{self, Pausable, Run, Start};
 use app::declared::{self, Expected, Switched};
 use app::queue::{self, Move};
 use app::walks::{self, AnotherRun, Strategy, WalkItem, WalkState};
-use app::{Answer, Kind, Problem};
+use app::{Answer, App, Kind, Problem};
+use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
+use axum::routing::post;
 use declare::counted;
 
 use super::Site;
 use super::forms::Filled;
 
-pub(super) async fn switch(State(site): State<Site>, filled: Filled) -> Response {
-    let came = site.switched(&filled).await;
+const KINDS: [(&str, Kind); 3] =
+    [("seeds", Kind::Seed), ("profiles", Kind::Profile), ("collections", Kind::Collection)];
+
+pub(super) fn routes() -> Router<Site> {
+    Router::new()
+        .route("/act/switch", post(|site, filled| carry_out(site, filled, switch)))
+        .route("/act/start", post(|site, filled| carry_out(site, filled, start)))
+        .route("/act/pause", post(|site, filled| carry_out(site, filled, pause)))
+        .route("/act/move", post(|site, filled| carry_out(site, filled, move_url)))
+        .route("/act/walk", post(|site, filled| carry_out(site, filled, resume_walk)))
+}
+
+async fn carry_out(
+    State(site): State<Site>,
+    filled: Filled,
+    act: impl AsyncFn(&App, &Filled) -> Answer<String>,
+) -> Response {
+    let came = act(&site.app, &filled).await;
     site.done(&filled, came)
 }
 
-pub(super) async fn start(State(site): State<Site>, filled: Filled) -> Response {
-    let came = site.started(&filled).await;
-    site.done(&filled, came)
+async fn switch(app: &App, filled: &Filled) -> Answer<String> {
+    let active = one_of(filled.get("do"), &[("enable", true), ("disable", false)])?;
+    let kinds = KINDS.map(|(word, kind)| (word, Some(kind)));
+    let kind = one_of(filled.get("kind"), &[kinds.as_slice(), &[("walks", None)]].concat())?;
+    let name = filled.get("name");
+    let switched = match kind {
+        Some(kind) => declared::switch(app, kind, name, &Expected::default(), active).await,
+        None => walks::switch(app, name.to_owned(), active).await,
+    };
+    let Switched { name, active, changed } = switched?;
+    let state = if active { "enabled" } else { "disabled" };
+    let already = if changed { "" } else { " already" };
+    Ok(format!("{name} is {state}{already}"))
 }
 
-pub(super) async fn pause(State(site): State<Site>, filled: Filled) -> Response {
-    let came = site.paused_or_resumed(&filled).await;
-    site.done(&filled, came)
+async fn start(app: &App, filled: &Filled) -> Answer<String> {
+    let name = filled.get("name").to_owned();
+    let wanted = match one_of(filled.get("kind"), &KINDS)? {
+        Kind::Seed => Start { seed: Some(name), ..Start::default() },
+        Kind::Profile => Start { profiles: vec![name], ..Start::default() },
+        Kind::Collection | Kind::Group => Start { collection: Some(name), ..Start::default() },
+    };
+    let runs = control::start(app, wanted).await?;
+    let said = runs.iter().map(|Run { run, started, seeds, changed }| {
+        format!("{started} started as run {run}: {changed} of {} queued", counted(*seeds, "seed"))
+    });
+    Ok(said.collect::<Vec<String>>().join("; "))
 }
 
-pub(super) async fn move_url(State(site): State<Site>, filled: Filled) -> Response {
-    let came = site.moved(&filled).await;
-    site.done(&filled, came)
+async fn pause(app: &App, filled: &Filled) -> Answer<String> {
+    let is_pause = one_of(filled.get("do"), &[("pause", true), ("resume", false)])?;
+    let what = ["everything", "collection", "host", "walk"].map(|word| (word, word));
+    let (what, name) = (one_of(filled.get("what"), &what)?, filled.get("name"));
+    let own = name.to_owned();
+    let (target, told) = match what {
+        "everything" => (Pausable::Everything {}, what.to_owned()),
+        "collection" => (Pausable::Collection { name: own }, format!("{what} {name}")),
+        "host" => (Pausable::Host { name: own }, format!("{what} {name}")),
+        _ => (Pausable::Walk { name: own }, format!("{what} {name}")),
+    };
+    let (came, state) = match is_pause {
+        true => (control::pause(app, target).await?, "paused"),
+        false => (control::resume(app, target).await?, "resumed"),
+    };
+    let already = if came.changed { "" } else { "; it was so already" };
+    Ok(format!("{told} is {state}{already}"))
 }
 
-pub(super) async fn resume_walk(State(site): State<Site>, filled: Filled) -> Response {
-    let came = site.walk_resumed(&filled).await;
-    site.done(&filled, came)
+async fn move_url(app: &App, filled: &Filled) -> Answer<String> {
+    let (url, collection) = (filled.get("url").to_owned(), Some(filled.get("collection").to_owned()));
+    let moved = queue::move_url(app, Move { url, collection, to: "now".to_owned() }).await?;
+    Ok(format!("{} is due now", moved.url))
 }
 
-impl Site {
-    async fn switched(&self, filled: &Filled) -> Answer<String> {
-        let (kind, name) = (filled.get("kind"), filled.get("name"));
-        let active = one_of(filled.get("do"), &["enable", "disable"])? == "enable";
-        let kind = match one_of(kind, &["seeds", "profiles", "collections", "walks"])? {
-            "seeds" => Some(Kind::Seed),
-            "profiles" => Some(Kind::Profile),
-            "collections" => Some(Kind::Collection),
-            _ => None,
-        };
-        let switched = match kind {
-            Some(kind) => declared::switch(&self.app, kind, name, &Expected::default(), active).await,
-            None => walks::switch(&self.app, name.to_owned(), active).await,
-        };
-        let Switched { name, active, changed } = switched?;
-        let state = if active { "enabled" } else { "disabled" };
-        let already = if changed { "" } else { " already" };
-        Ok(format!("{name} is {state}{already}"))
-    }
-
-    async fn started(&self, filled: &Filled) -> Answer<String> {
-        let name = filled.get("name").to_owned();
-        let wanted = match one_of(filled.get("kind"), &["seeds", "profiles", "collections"])? {
-            "seeds" => Start { seed: Some(name), ..Start::default() },
-            "profiles" => Start { profiles: vec![name], ..Start::default() },
-            _ => Start { collection: Some(name), ..Start::default() },
-        };
-        let runs = control::start(&self.app, wanted).await?;
-        let said: Vec<String> = runs
-            .iter()
-            .map(|run| {
-                format!(
-                    "{} started as run {}: {} of {} queued",
-                    run.started,
-                    run.run,
-                    run.changed,
-                    counted(run.seeds, "seed")
-                )
-            })
-            .collect();
-        Ok(said.join("; "))
-    }
-
-    async fn paused_or_resumed(&self, filled: &Filled) -> Answer<String> {
-        let word = one_of(filled.get("do"), &["pause", "resume"])?;
-        let (what, name) =
-            (one_of(filled.get("what"), &["everything", "collection", "host", "walk"])?, filled.get("name"));
-        let own = name.to_owned();
-        let (target, told) = match what {
-            "everything" => (Pausable::Everything {}, "everything".to_owned()),
-            "collection" => (Pausable::Collection { name: own }, format!("{what} {name}")),
-            "host" => (Pausable::Host { name: own }, format!("{what} {name}")),
-            _ => (Pausable::Walk { name: own }, format!("{what} {name}")),
-        };
-        let changed = match word {
-            "pause" => control::pause(&self.app, target).await?.changed,
-            _ => control::resume(&self.app, target).await?.changed,
-        };
-        let state = if word == "pause" { "paused" } else { "resumed" };
-        let already = if changed { "" } else { "; it was so already" };
-        Ok(format!("{told} is {state}{already}"))
-    }
-
-    async fn moved(&self, filled: &Filled) -> Answer<String> {
-        let (url, collection) = (filled.get("url").to_owned(), Some(filled.get("collection").to_owned()));
-        let moved = queue::move_url(&self.app, Move { url, collection, to: "now".to_owned() }).await?;
-        Ok(format!("{} is due now", moved.url))
-    }
-
-    async fn walk_resumed(&self, filled: &Filled) -> Answer<String> {
-        let strategy = match one_of(filled.get("resume"), &["continue", "holes", "both"])? {
-            "holes" => Strategy::Holes,
-            "both" => Strategy::Both,
-            _ => Strategy::Continue,
-        };
-        let walk = walks::resume_walk(&self.app, filled.get("name").to_owned(), AnotherRun { strategy });
-        Ok(resumed(&walk.await?))
-    }
-}
-
-fn resumed(walk: &WalkItem) -> String {
-    let name = &walk.name;
-    match walk.state {
-        WalkState::Ended if walk.standing.requests == 0 => format!("{name} has nothing left to do that way"),
-        _ if !walk.active => format!("{name} goes on when it is enabled"),
-        _ if !walk.paused.is_empty() => format!("{name} goes on when it is no longer paused"),
+async fn resume_walk(app: &App, filled: &Filled) -> Answer<String> {
+    let ways = [("continue", Strategy::Continue), ("holes", Strategy::Holes), ("both", Strategy::Both)];
+    let strategy = one_of(filled.get("resume"), &ways)?;
+    let WalkItem { name, state, active, paused, standing, .. } =
+        walks::resume_walk(app, filled.get("name").to_owned(), AnotherRun { strategy }).await?;
+    Ok(match state {
+        WalkState::Ended if standing.requests == 0 => format!("{name} has nothing left to do that way"),
+        _ if !active => format!("{name} goes on when it is enabled"),
+        _ if !paused.is_empty() => format!("{name} goes on when it is no longer paused"),
         _ => format!("{name} goes on"),
-    }
+    })
 }
 
-/// A field that takes one of a few words.
-fn one_of<'a>(given: &str, words: &[&'a str]) -> Result<&'a str, Problem> {
-    let found = words.iter().find(|word| **word == given);
-    found.copied().ok_or_else(|| {
+/// What a field means that takes one of a few words.
+fn one_of<T: Copy>(given: &str, words: &[(&str, T)]) -> Answer<T> {
+    let found = words.iter().find(|(word, _)| *word == given);
+    found.map(|(_, meant)| *meant).ok_or_else(|| {
+        let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         Problem::bad_request("this form is not understood").hint(format!("one of: {}", words.join(", ")))
     })
 }

@@ -4,17 +4,15 @@ use std::io::{Cursor, Read};
 
 use app::captures::{CaptureItem, Filter};
 use app::{Answer, App, Problem};
-use axum::extract::State;
 use declare::text::bytes_text;
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 use net::warc::Reader;
 use server::api::Path;
 use server::client::segment;
 
-use super::Site;
 use super::address::href;
-use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, facts, pager, table};
-use super::text::{lines, number, or_dash, shown, time, url};
+use super::layout::{Search, Table, Visit, badge, class_of, command, empty, facts};
+use super::text::{dash, lines, number, or_dash, shown, time, url};
 use crate::Shown;
 
 /// Of a record and of a text, this much is shown.
@@ -22,7 +20,7 @@ const SHOWN_BYTES_MAX: usize = 64 << 10;
 const ROWS: usize = 50;
 const HEADS_BYTES_MAX: usize = 16 << 10;
 
-pub(super) async fn list(State(site): State<Site>, visit: Visit) -> Shown {
+pub(super) async fn list(visit: Visit) -> Shown {
     let asked = |name| visit.asked(name).unwrap_or_default();
     let filter = Filter {
         url: visit.given("url"),
@@ -32,7 +30,7 @@ pub(super) async fn list(State(site): State<Site>, visit: Visit) -> Shown {
         limit: Some(ROWS),
     };
     let is_narrow = filter.url.is_some() || filter.prefix.is_some();
-    let page = app::captures::list_captures(&site.app, filter).await?;
+    let page = app::captures::list_captures(&visit.site.app, filter).await?;
     let main = html! {
         div.title { h1 { "Captures" } }
         p.lead {
@@ -49,9 +47,9 @@ pub(super) async fn list(State(site): State<Site>, visit: Visit) -> Shown {
         } @else {
             (table_of(&page.items, true))
         }
-        (pager(&visit, "cursor", page.next.as_deref()))
+        (visit.pager("cursor", page.next.as_deref()))
     };
-    Ok(site.page(&Frame { title: "Captures", section: Section::Captures, visit: &visit }, main))
+    Ok(visit.page("Captures", main))
 }
 
 fn nothing(is_narrow: bool) -> Markup {
@@ -68,43 +66,32 @@ fn nothing(is_narrow: bool) -> Markup {
 }
 
 pub(super) fn table_of(items: &[CaptureItem], with_url: bool) -> Markup {
-    let names: &[&str] = match with_url {
-        true => &["Time", "URL", "#Status", "Type", "#Size", "Collection"],
-        false => &["Time", "#Status", "Type", "#Size", "Collection"],
-    };
-    table(
-        "Captures",
-        columns(names),
+    let kind = |item: &CaptureItem| {
         html! {
-            @for item in items {
-                tr {
-                    th scope="row" { a href=(format!("/captures/{}", segment(&item.id))) { (time(&item.time)) } }
-                    @if with_url { td.wide { (url(&item.url)) } }
-                    td.num { (status(item.status)) }
-                    td { (or_dash(item.mime.as_deref())) @if item.revisit { " " (badge("plain", "unchanged")) } }
-                    td.num { (bytes_text(item.length)) }
-                    td { (shown(&item.collection)) }
-                }
-            }
-        },
-    )
+            (or_dash(item.mime.as_deref())) @if item.revisit { " " (badge("plain", "unchanged")) }
+        }
+    };
+    let path = |item: &CaptureItem| format!("/captures/{}", segment(&item.id));
+    let table = Table::new("Captures", items)
+        .name("Time", move |item| html! { a href=(path(item)) { (time(&item.time)) } });
+    let table = if with_url { table.wide("URL", |item| url(&item.url)) } else { table };
+    table
+        .figures("Status", |item| status(item.status))
+        .column("Type", kind)
+        .figures("Size", |item| bytes_text(item.length))
+        .column("Collection", |item| shown(&item.collection))
+        .render()
 }
 
 fn status(status: Option<u16>) -> Markup {
-    let class = match status.unwrap_or(0) / 100 {
-        2 => "good",
-        3 => "calm",
-        4 => "warn",
-        5 => "bad",
-        _ => "plain",
-    };
-    html! { @match status { Some(status) => (badge(class, &status.to_string())), None => (or_dash(None)) } }
+    status.map_or_else(dash, |status| badge(class_of(status), &status.to_string()))
 }
 
-pub(super) async fn one(State(site): State<Site>, visit: Visit, Path(id): Path<String>) -> Shown {
+pub(super) async fn one(visit: Visit, Path(id): Path<String>) -> Shown {
     let path = format!("captures/{}", segment(&id));
-    let item = app::captures::get_capture(&site.app, id.clone()).await?;
-    let (record, content) = (record_of(&site.app, id.clone()).await, content_of(&site.app, id).await);
+    let item = app::captures::get_capture(&visit.site.app, id.clone()).await?;
+    let (record, content) =
+        (record_of(&visit.site.app, id.clone()).await, content_of(&visit.site.app, id).await);
     let main = html! {
         p.crumbs { a href="/captures" { "Captures" } " / " a href=(href("/captures", &[("url", &item.url)])) { "of this URL" } }
         div.title { h1 { "Capture of " (time(&item.time)) } (status(item.status)) @if item.revisit { (badge("plain", "unchanged")) } }
@@ -112,17 +99,17 @@ pub(super) async fn one(State(site): State<Site>, visit: Visit, Path(id): Path<S
         (known(&item))
         h2 { "Content as text" }
         @match content {
-            Ok(begun) if begun.is_text => {
-                pre.text tabindex="0" { (lines(&String::from_utf8_lossy(&begun.bytes))) }
-                @if begun.is_cut { p.faint { "Only the beginning is shown." } }
+            Ok(Some((bytes, is_cut))) => {
+                pre.text tabindex="0" { (lines(&String::from_utf8_lossy(&bytes))) }
+                @if is_cut { p.faint { "Only the beginning is shown." } }
             },
-            Ok(_) => p { "This is no text. " a href=(format!("/api/v1/{path}/content")) { "Save the content" } " as a file." },
+            Ok(None) => p { "This is no text. " a href=(format!("/api/v1/{path}/content")) { "Save the content" } " as a file." },
             Err(problem) => p.notice.bad { (shown(&problem.detail)) },
         }
         h2 { "Record as archived" }
         @match record {
-            Ok(begun) => {
-                pre.text tabindex="0" { (lines(&record_text(&begun.bytes))) }
+            Ok(text) => {
+                pre.text tabindex="0" { (lines(&text)) }
                 p.faint { "What follows the head is the content." }
             },
             Err(problem) => p.notice.bad { (shown(&problem.detail)) },
@@ -132,38 +119,31 @@ pub(super) async fn one(State(site): State<Site>, visit: Visit, Path(id): Path<S
             li { a href=(format!("/api/v1/{path}/content")) { "Save the content" } }
         }
     };
-    Ok(site.page(&Frame { title: "Capture", section: Section::Captures, visit: &visit }, main))
+    Ok(visit.page("Capture", main))
 }
 
-/// The beginning of something that may be long.
-struct Begun {
-    bytes: Vec<u8>,
-    /// There is more.
-    is_cut: bool,
-    is_text: bool,
+/// The beginning of something that may be long, and whether there is more.
+fn beginning(source: impl Read) -> Answer<(Vec<u8>, bool)> {
+    let mut bytes = Vec::new();
+    let most = SHOWN_BYTES_MAX as u64 + 1;
+    source.take(most).read_to_end(&mut bytes).map_err(|error| Problem::internal(&error))?;
+    let is_cut = bytes.len() > SHOWN_BYTES_MAX;
+    bytes.truncate(SHOWN_BYTES_MAX);
+    Ok((bytes, is_cut))
 }
 
-impl Begun {
-    fn read(source: impl Read, is_text: bool) -> Answer<Begun> {
-        let mut bytes = Vec::new();
-        let most = SHOWN_BYTES_MAX as u64 + 1;
-        source.take(most).read_to_end(&mut bytes).map_err(|error| Problem::internal(&error))?;
-        let is_cut = bytes.len() > SHOWN_BYTES_MAX;
-        bytes.truncate(SHOWN_BYTES_MAX);
-        Ok(Begun { bytes, is_cut, is_text })
-    }
-}
-
-async fn record_of(app: &App, id: String) -> Answer<Begun> {
+async fn record_of(app: &App, id: String) -> Answer<String> {
     let part = app::captures::get_record(app, id).await?;
-    app.heavy(async move |_| Begun::read(part.open()?, false)).await
+    app.heavy(async move |_| Ok(record_text(&beginning(part.open()?)?.0))).await
 }
 
-async fn content_of(app: &App, id: String) -> Answer<Begun> {
+/// None where it is no text.
+async fn content_of(app: &App, id: String) -> Answer<Option<(Vec<u8>, bool)>> {
     let stored = app::captures::get_content(app, id).await?;
     app.heavy(async move |_| {
         let (kind, source) = stored.open()?;
-        Begun::read(source, kind.is_text())
+        let begun = beginning(source)?;
+        Ok(kind.is_text().then_some(begun))
     })
     .await
 }

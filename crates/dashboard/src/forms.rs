@@ -4,7 +4,7 @@
 //! this process besides, which no page of another origin can read. What came of it is kept as a
 //! notice until the next page shows it, once.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 use app::Problem;
 use axum::body::Body;
@@ -34,7 +34,7 @@ pub(super) struct Forms {
 #[derive(Default)]
 struct Notices {
     last: u64,
-    waiting: VecDeque<(u64, Notice)>,
+    waiting: BTreeMap<u64, Notice>,
 }
 
 /// What came of a form.
@@ -51,20 +51,18 @@ impl Forms {
 
     fn put(&self, notice: Notice) -> u64 {
         let mut notices = self.notices.lock();
-        if notices.waiting.len() >= NOTICES_MAX {
-            notices.waiting.pop_front();
-        }
         notices.last += 1;
         let id = notices.last;
-        notices.waiting.push_back((id, notice));
+        notices.waiting.insert(id, notice);
+        if notices.waiting.len() > NOTICES_MAX {
+            notices.waiting.pop_first();
+        }
         id
     }
 
     /// The notice of this number, once.
     pub(super) fn take(&self, id: u64) -> Option<Notice> {
-        let mut notices = self.notices.lock();
-        let place = notices.waiting.iter().position(|(own, _)| *own == id)?;
-        notices.waiting.remove(place).map(|(_, notice)| notice)
+        self.notices.lock().waiting.remove(&id)
     }
 
     fn is_token(&self, given: &str) -> bool {
@@ -100,42 +98,50 @@ impl FromRequest<Site> for Filled {
 pub(super) async fn fields(request: Request) -> Result<Filled, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     if !kind.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded")) {
-        return Err(Problem::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "this is for forms; scripts use /api/v1",
-        ));
+        let what = "this is for forms; scripts use /api/v1";
+        return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, what));
     }
     let bytes = read_body(request.into_body(), FORM_BYTES_MAX).await?;
     let pairs = form_urlencoded::parse(&bytes).take(FIELDS_MAX);
     Ok(Filled(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()))
 }
 
-impl Site {
+impl Visit {
     /// A form with one button. The fields say what it does.
-    pub(super) fn button(
-        &self,
-        visit: &Visit,
-        action: &str,
-        fields: &[(&str, &str)],
-        face: &Face<'_>,
-    ) -> Markup {
+    pub(super) fn button(&self, action: &str, fields: &[(&str, &str)], face: &Face<'_>) -> Markup {
         html! {
             form.act method="post" action=(action) {
-                (self.hidden(visit))
+                (self.hidden())
                 @for (name, value) in fields { input type="hidden" name=(name) value=(value); }
                 button.(face.class) type="submit" aria-label=[face.says.as_deref()] title=[face.says.as_deref()] { (face.label) }
             }
         }
     }
 
-    /// What every form carries.
-    pub(super) fn hidden(&self, visit: &Visit) -> Markup {
-        html! {
-            input type="hidden" name="form" value=(self.forms.token);
-            input type="hidden" name="back" value=(visit.here());
-        }
+    /// Lets something rest; what rests already goes on.
+    pub(super) fn pause_button(&self, what: &str, name: &str, is_paused: bool) -> Markup {
+        let (word, label) = if is_paused { ("resume", "Resume") } else { ("pause", "Pause") };
+        let fields = [("do", word), ("what", what), ("name", name)];
+        self.button("/act/pause", &fields, &Face::plain(label, name))
     }
 
+    /// Switches something off that is on, or on.
+    pub(super) fn switch_button(&self, kind: &str, name: &str, active: bool) -> Markup {
+        let (word, label) = if active { ("disable", "Disable") } else { ("enable", "Enable") };
+        let fields = [("kind", kind), ("name", name), ("do", word)];
+        self.button("/act/switch", &fields, &Face::plain(label, name))
+    }
+
+    /// What every form carries.
+    pub(super) fn hidden(&self) -> Markup {
+        html! {
+            input type="hidden" name="form" value=(self.site.forms.token);
+            input type="hidden" name="back" value=(self.here());
+        }
+    }
+}
+
+impl Site {
     /// Back to where the form was, with what came of it.
     pub(super) fn done(&self, filled: &Filled, came: Result<String, Problem>) -> Response {
         let notice = match came {
@@ -153,6 +159,13 @@ pub(super) struct Face<'a> {
     pub(super) label: &'a str,
     pub(super) class: &'static str,
     pub(super) says: Option<String>,
+}
+
+impl<'a> Face<'a> {
+    /// A button among those of something.
+    pub(super) fn plain(label: &'a str, name: &str) -> Face<'a> {
+        Face { label, class: "plain", says: Some(format!("{label} {name}")) }
+    }
 }
 
 fn sentence(problem: &Problem) -> String {

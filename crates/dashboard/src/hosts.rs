@@ -2,14 +2,11 @@
 
 use app::hosts::{Filter, HostItem, list_hosts};
 use app::{Answer, Page};
-use axum::extract::State;
 use maud::{Markup, html};
 
-use super::Site;
 use super::address::href;
-use super::forms::Face;
-use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, pager, table, tabs};
-use super::text::{number, or_dash, shown, span, time_or_dash, url};
+use super::layout::{Search, Table, Visit, badge, command, empty, tabs};
+use super::text::{dash, number, shown, span, time_or_dash, url};
 use crate::Shown;
 
 const ROWS: usize = 50;
@@ -17,10 +14,18 @@ const ROWS: usize = 50;
 const QUESTIONS_MAX: usize = 25;
 const ROWS_ASKED: usize = 200;
 
-pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
+pub(super) async fn show(visit: Visit) -> Shown {
     let wanted = visit.asked("q").unwrap_or_default().to_lowercase();
     let is_busy = visit.asked("busy").is_some();
-    let hosts = site.hosts(&visit, &wanted, is_busy).await?;
+    let hosts = hosts(&visit, &wanted, is_busy).await?;
+    let table = Table::new("Hosts", &hosts.items)
+        .name("Host", host_link)
+        .column("State", state)
+        .column("Next", |host| time_or_dash(host.backoff_until.as_deref().or(host.next.as_deref())))
+        .wide("In flight", in_flight)
+        .figures("Response", |host| span(host.response_ms))
+        .figures("Failures", |host| number(host.failures.into()))
+        .buttons(|host| visit.pause_button("host", &host.host, host.paused));
     let main = html! {
         div.title { h1 { "Hosts" } }
         p.lead { "Each host that has URLs, when it can next be asked, and what it is busy with." }
@@ -28,17 +33,11 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
             action: "/hosts", name: "q", label: "Part of a host's name", value: visit.asked("q").unwrap_or_default(),
             hint: "example.org", button: "Filter", kept: &[("busy", if is_busy { "yes" } else { "" })],
         }.show())
-        (tabs("Which hosts", &[("All", visit.with("busy", ""), !is_busy), ("Busy now", visit.with("busy", "yes"), is_busy)]))
-        @if hosts.items.is_empty() {
-            (nothing(!wanted.is_empty() || is_busy))
-        } @else {
-            (table("Hosts", columns(&["Host", "State", "Next", "In flight", "#Response", "#Failures", ""]), html! {
-                @for host in &hosts.items { (site.host_row(&visit, host)) }
-            }))
-        }
-        (pager(&visit, "cursor", hosts.next.as_deref()))
+        (tabs("Which hosts", [("All", visit.with("busy", ""), !is_busy), ("Busy now", visit.with("busy", "yes"), is_busy)]))
+        (table.or(nothing(!wanted.is_empty() || is_busy)))
+        (visit.pager("cursor", hosts.next.as_deref()))
     };
-    Ok(site.page(&Frame { title: "Hosts", section: Section::Hosts, visit: &visit }, main))
+    Ok(visit.page("Hosts", main))
 }
 
 fn nothing(is_filtered: bool) -> Markup {
@@ -51,49 +50,43 @@ fn nothing(is_filtered: bool) -> Markup {
     }
 }
 
-impl Site {
-    /// At least a page of hosts whose name has this in it, if there are as many.
-    async fn hosts(&self, visit: &Visit, wanted: &str, busy: bool) -> Answer<Page<HostItem>> {
-        let mut cursor = visit.given("cursor");
-        let mut items = Vec::new();
-        let limit = Some(if wanted.is_empty() && !busy { ROWS } else { ROWS_ASKED });
-        for _ in 0..QUESTIONS_MAX {
-            let page = list_hosts(&self.app, Filter { busy, limit, cursor: cursor.clone() }).await?;
-            items.extend(page.items.into_iter().filter(|host| host.host.contains(wanted)));
-            match page.next {
-                Some(next) if items.len() < ROWS => cursor = Some(next),
-                next => return Ok(Page { items, next }),
-            }
+/// At least a page of hosts whose name has this in it, if there are as many.
+async fn hosts(visit: &Visit, wanted: &str, busy: bool) -> Answer<Page<HostItem>> {
+    let mut cursor = visit.given("cursor");
+    let mut items = Vec::new();
+    let limit = Some(if wanted.is_empty() && !busy { ROWS } else { ROWS_ASKED });
+    for _ in 0..QUESTIONS_MAX {
+        let page = list_hosts(&visit.site.app, Filter { busy, limit, cursor: cursor.clone() }).await?;
+        items.extend(page.items.into_iter().filter(|host| host.host.contains(wanted)));
+        match page.next {
+            Some(next) if items.len() < ROWS => cursor = Some(next),
+            next => return Ok(Page { items, next }),
         }
-        Ok(Page { items, next: cursor })
     }
+    Ok(Page { items, next: cursor })
+}
 
-    fn host_row(&self, visit: &Visit, host: &HostItem) -> Markup {
-        let (class, word) = match host {
-            HostItem { paused: true, .. } => ("warn", "paused"),
-            HostItem { backoff_until: Some(_), .. } => ("bad", "backing off"),
-            host if !host.in_flight.is_empty() => ("calm", "busy"),
-            _ => ("good", "ready"),
-        };
-        let (action, label) = if host.paused { ("resume", "Resume") } else { ("pause", "Pause") };
-        let face = Face { label, class: "plain", says: Some(format!("{label} {}", host.host)) };
-        let fields = [("do", action), ("what", "host"), ("name", host.host.as_str())];
-        html! {
-            tr {
-                th scope="row" {
-                    a href=(href("/queue", &[("host", &host.host)])) { (shown(&host.host)) }
-                    @if let Some(group) = &host.group { br; span.faint { "group " (shown(group)) } }
-                }
-                td { (badge(class, word)) }
-                td { (time_or_dash(host.backoff_until.as_deref().or(host.next.as_deref()))) }
-                td.wide { @match host.in_flight.first() {
-                    Some(first) => { (url(first)) @if host.in_flight.len() > 1 { " +" (host.in_flight.len() - 1) } },
-                    None => (or_dash(None)),
-                } }
-                td.num { (span(host.response_ms)) }
-                td.num { (number(host.failures.into())) }
-                td.do { (self.button(visit, "/act/pause", &fields, &face)) }
-            }
+fn host_link(host: &HostItem) -> Markup {
+    html! {
+        a href=(href("/queue", &[("host", &host.host)])) { (shown(&host.host)) }
+        @if let Some(group) = &host.group { br; span.faint { "group " (shown(group)) } }
+    }
+}
+
+fn state(host: &HostItem) -> Markup {
+    match host {
+        HostItem { paused: true, .. } => badge("warn", "paused"),
+        HostItem { backoff_until: Some(_), .. } => badge("bad", "backing off"),
+        host if !host.in_flight.is_empty() => badge("calm", "busy"),
+        _ => badge("good", "ready"),
+    }
+}
+
+fn in_flight(host: &HostItem) -> Markup {
+    html! {
+        @match host.in_flight.first() {
+            Some(first) => { (url(first)) @if host.in_flight.len() > 1 { " +" (host.in_flight.len() - 1) } },
+            None => (dash()),
         }
     }
 }

@@ -3,36 +3,26 @@
 use app::captures::{Filter, list_captures};
 use app::why::{Asked, WhyHost, WhyItem};
 use app::{Kind, Problem};
-use axum::extract::State;
 use maud::{Markup, html};
 
-use super::Site;
 use super::address::href;
 use super::captures;
-use super::declared::path_of;
+use super::declared::{link, link_or_dash};
 use super::forms::Face;
-use super::layout::{Frame, Search, Section, Visit, badge, command, empty, facts};
+use super::layout::{Search, Visit, badge, command, empty, facts, section};
 use super::text::{or_dash, shown, span, time, time_or_dash, url, way_out};
 use crate::Shown;
 
 const CAPTURES_SHOWN: usize = 20;
 
-pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
+pub(super) async fn show(visit: Visit) -> Shown {
     let asked = visit.asked("url").unwrap_or_default();
-    let search = Search {
-        action: "/inspect",
-        name: "url",
-        label: "A URL",
-        value: asked,
-        hint: "https://example.org/page",
-        button: "Why?",
-        kept: &[],
-    };
-    let found = if asked.is_empty() { None } else { Some(site.found(&visit, asked).await) };
+    let found = if asked.is_empty() { None } else { Some(told(&visit, asked).await) };
     let main = html! {
         div.title { h1 { "Why is a URL harvested, or not?" } }
         p.lead { "Every rule that decides about a URL, in each collection, from what is stored." }
-        (search.show())
+        (Search { action: "/inspect", name: "url", label: "A URL", value: asked,
+            hint: "https://example.org/page", button: "Why?", kept: &[] }.show())
         @match found {
             None => (empty("Ask for any URL, whether it was harvested or not.",
                 html! { p { "The same on the command line: " (command("skurd why URL")) } })),
@@ -42,61 +32,58 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
             },
         }
     };
-    Ok(site.page(&Frame { title: "Why", section: Section::Inspect, visit: &visit }, main))
+    Ok(visit.page("Why", main))
 }
 
-impl Site {
-    async fn found(&self, visit: &Visit, asked: &str) -> Result<Markup, Problem> {
-        let items = app::why::why(&self.app, Asked { url: asked.to_owned(), collection: None }).await?;
-        let url = Some(asked.to_owned());
-        let filter = Filter { url, limit: Some(CAPTURES_SHOWN), ..Filter::default() };
-        let archived = list_captures(&self.app, filter).await?;
-        let address = items.first().map_or(asked, |item| item.url.as_str());
-        Ok(html! {
-            h2.address { (shown(address)) (way_out(address)) }
-            p { a href=(href("/links/page", &[("url", address)])) { "Who links to it" } }
-            @for item in &items { (self.item(visit, item)) }
-            section aria-labelledby="captures" {
-                h2 #captures { "Captures" }
-                @if archived.items.is_empty() {
-                    (empty("Nothing was archived of this URL.", html! {
-                        p { "What decided is above; " a href="/captures" { "all captures" } " lists what was." }
-                    }))
-                } @else {
-                    (captures::table_of(&archived.items, false))
-                    @if archived.next.is_some() { p { a href=(href("/captures", &[("url", address)])) { "All its captures" } } }
-                }
+async fn told(visit: &Visit, asked: &str) -> Result<Markup, Problem> {
+    let items = app::why::why(&visit.site.app, Asked { url: asked.to_owned(), collection: None }).await?;
+    let url = Some(asked.to_owned());
+    let filter = Filter { url, limit: Some(CAPTURES_SHOWN), ..Filter::default() };
+    let archived = list_captures(&visit.site.app, filter).await?;
+    let address = items.first().map_or(asked, |item| item.url.as_str());
+    Ok(html! {
+        h2.address { (shown(address)) (way_out(address)) }
+        p { a href=(href("/links/page", &[("url", address)])) { "Who links to it" } }
+        @for item in &items { (card(visit, item)) }
+        (section("captures", "Captures", html! {
+            @if archived.items.is_empty() {
+                (empty("Nothing was archived of this URL.", html! {
+                    p { "What decided is above; " a href="/captures" { "all captures" } " lists what was." }
+                }))
+            } @else {
+                (captures::table_of(&archived.items, false))
+                @if archived.next.is_some() { p { a href=(href("/captures", &[("url", address)])) { "All its captures" } } }
             }
-        })
-    }
+        }))
+    })
+}
 
-    fn item(&self, visit: &Visit, item: &WhyItem) -> Markup {
-        let class = match item.situation.as_str() {
-            "queued" => "calm",
-            "in-flight" | "done" => "good",
-            "blacklisted" => "bad",
-            _ => "plain",
-        };
-        let fields = [("url", item.url.as_str()), ("collection", item.collection.as_str())];
-        let face = Face { label: "Harvest now", class: "plain", says: None };
-        html! {
-            section.card aria-label=(format!("In the collection {}", item.collection)) {
-                div.title {
-                    h2 { "In " a href=(path_of(Kind::Collection, &item.collection)) { (shown(&item.collection)) } }
-                    (badge(class, &item.situation))
-                    @if item.situation == "queued" { div.actions { (self.button(visit, "/act/move", &fields, &face)) } }
-                }
-                @if !item.paused.is_empty() { p.notice.bad { "Paused just now: " (shown(&item.paused.join(", "))) } }
-                @if let Some(verdict) = &item.verdict { p.verdict { span.rule { (shown(&verdict.rule)) } " " (shown(&verdict.text)) } }
-                @if let (None, Some(entry)) = (&item.verdict, &item.blacklist) {
-                    p.verdict { "Blacklisted since " (time(&entry.since)) ": " (shown(&entry.reason))
-                        @if let Some(until) = &entry.until { ", until " (time(until)) } }
-                }
-                @if let Some(problem) = &item.problem { p { "The last fetch: " (shown(problem)) } }
-                (steps(item))
-                (record(item))
-                (host(&item.host))
+fn card(visit: &Visit, item: &WhyItem) -> Markup {
+    let class = match item.situation.as_str() {
+        "queued" => "calm",
+        "in-flight" | "done" => "good",
+        "blacklisted" => "bad",
+        _ => "plain",
+    };
+    let fields = [("url", item.url.as_str()), ("collection", item.collection.as_str())];
+    let face = Face { label: "Harvest now", class: "plain", says: None };
+    html! {
+        section.card aria-label=(format!("In the collection {}", item.collection)) {
+            div.title {
+                h2 { "In " (link(Kind::Collection, &item.collection)) }
+                (badge(class, &item.situation))
+                @if item.situation == "queued" { div.actions { (visit.button("/act/move", &fields, &face)) } }
             }
+            @if !item.paused.is_empty() { p.notice.bad { "Paused just now: " (shown(&item.paused.join(", "))) } }
+            @if let Some(verdict) = &item.verdict { p.verdict { span.rule { (shown(&verdict.rule)) } " " (shown(&verdict.text)) } }
+            @if let (None, Some(entry)) = (&item.verdict, &item.blacklist) {
+                p.verdict { "Blacklisted since " (time(&entry.since)) ": " (shown(&entry.reason))
+                    @if let Some(until) = &entry.until { ", until " (time(until)) } }
+            }
+            @if let Some(problem) = &item.problem { p { "The last fetch: " (shown(problem)) } }
+            (steps(item))
+            (record(item))
+            (host(&item.host))
         }
     }
 }
@@ -112,21 +99,20 @@ fn steps(item: &WhyItem) -> Markup {
 
 fn record(item: &WhyItem) -> Markup {
     let figure = |value: Option<u32>| or_dash(value.map(|value| value.to_string()).as_deref());
+    let seed = |name: &Option<String>| link_or_dash(Kind::Seed, name.as_deref());
     let is_best = item.best_seed == item.seed;
     if item.seed.is_none() {
-        let is_done = item.situation == "done";
-        let said = if is_done {
-            "Only that it is done is remembered of it."
-        } else {
-            "Nothing is stored of it in this collection."
+        let said = match item.situation.as_str() {
+            "done" => "Only that it is done is remembered of it.",
+            _ => "Nothing is stored of it in this collection.",
         };
         return html! { h3 { "Its record" } p { (said) } };
     }
     html! {
         h3 { "Its record" }
         (facts(&[
-            ("Seed", seed(item.seed.as_deref())),
-            ("Most specific seed", if is_best { html! { "the same" } } else { seed(item.best_seed.as_deref()) }),
+            ("Seed", seed(&item.seed)),
+            ("Most specific seed", if is_best { html! { "the same" } } else { seed(&item.best_seed) }),
             ("Due", time_or_dash(item.due.as_deref())),
             ("Last fetched", time_or_dash(item.last_fetch.as_deref())),
             ("Depth", figure(item.depth)),
@@ -135,15 +121,6 @@ fn record(item: &WhyItem) -> Markup {
             ("Errors in a row", figure(item.errors)),
             ("Not found in a row", figure(item.not_found)),
         ]))
-    }
-}
-
-fn seed(name: Option<&str>) -> Markup {
-    html! {
-        @match name {
-            Some(name) => a href=(path_of(Kind::Seed, name)) { (shown(name)) },
-            None => (or_dash(None)),
-        }
     }
 }
 

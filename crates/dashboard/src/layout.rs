@@ -9,7 +9,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use maud::{DOCTYPE, Markup, html};
+use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use url::form_urlencoded;
 
 use super::address::{Pairs, href};
@@ -21,57 +21,24 @@ use super::{Site, assets};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/// Where a page stands in the navigation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Section {
-    Overview,
-    Hosts,
-    Inspect,
-    Seeds,
-    Profiles,
-    Collections,
-    Walks,
-    Captures,
-    Links,
-    Reports,
-    /// In none: the login, and problems.
-    Nowhere,
-}
-
-/// A heading, and the pages below it: each with its address and its name.
-type Group = (&'static str, &'static [(Section, &'static str, &'static str)]);
-
-const NAVIGATION: [Group; 3] = [
-    (
-        "Harvest",
-        &[
-            (Section::Overview, "/", "Overview"),
-            (Section::Hosts, "/hosts", "Hosts"),
-            (Section::Inspect, "/inspect", "Why"),
-        ],
-    ),
+/// Headings, and the pages below each: address and name.
+const NAVIGATION: [(&str, &[(&str, &str)]); 3] = [
+    ("Harvest", &[("/", "Overview"), ("/hosts", "Hosts"), ("/inspect", "Why")]),
     (
         "Declared",
         &[
-            (Section::Seeds, "/seeds", "Seeds"),
-            (Section::Profiles, "/profiles", "Profiles"),
-            (Section::Collections, "/collections", "Collections"),
-            (Section::Walks, "/walks", "Walks"),
+            ("/seeds", "Seeds"),
+            ("/profiles", "Profiles"),
+            ("/collections", "Collections"),
+            ("/walks", "Walks"),
         ],
     ),
-    (
-        "Archive",
-        &[
-            (Section::Captures, "/captures", "Captures"),
-            (Section::Links, "/links", "Links"),
-            (Section::Reports, "/reports", "Reports"),
-        ],
-    ),
+    ("Archive", &[("/captures", "Captures"), ("/links", "Links"), ("/reports", "Reports")]),
 ];
 
-/// The request of a page: where it is, and which notice is to be shown.
-#[derive(Clone, Debug, Default)]
+/// The request of a page: of whom, where it is, and which notice is to be shown.
 pub(super) struct Visit {
+    pub(super) site: Site,
     path: String,
     query: Vec<(String, String)>,
     note: Option<u64>,
@@ -80,12 +47,12 @@ pub(super) struct Visit {
 impl FromRequestParts<Site> for Visit {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Site) -> Result<Visit, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Visit, Infallible> {
         let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         let mut query: Vec<(String, String)> = pairs.into_owned().collect();
         let note = query.iter().find(|(name, _)| name == "note").and_then(|(_, id)| id.parse().ok());
         query.retain(|(name, _)| name != "note");
-        Ok(Visit { path: parts.uri.path().to_owned(), query, note })
+        Ok(Visit { site: site.clone(), path: parts.uri.path().to_owned(), query, note })
     }
 }
 
@@ -113,68 +80,80 @@ impl Visit {
         pairs.push((name, value));
         href(&self.path, &pairs)
     }
-}
 
-/// What the frame of a page says.
-pub(super) struct Frame<'a> {
-    pub(super) title: &'a str,
-    pub(super) section: Section,
-    pub(super) visit: &'a Visit,
-}
-
-impl Site {
     /// A whole page around its main part, which begins with its heading.
-    pub(super) fn page(&self, frame: &Frame<'_>, main: Markup) -> Response {
-        let notice = frame.visit.note.and_then(|id| self.forms.take(id));
-        let inside = html! {
-            (self.header(frame))
-            main #main tabindex="-1" {
-                (notice_box(notice.as_ref()))
-                (main)
+    pub(super) fn page(&self, title: &str, main: Markup) -> Response {
+        let notice = self.note.and_then(|id| self.site.forms.take(id));
+        let main = html! {
+            @if let Some(Notice { good, text }) = &notice {
+                p.notice.good[*good].bad[!good] role="status" { (shown(text)) }
             }
+            (main)
         };
-        answer(StatusCode::OK, frame.title, inside)
+        self.framed(StatusCode::OK, title, main)
     }
 
-    fn header(&self, frame: &Frame<'_>) -> Markup {
-        html! {
+    fn framed(&self, status: StatusCode, title: &str, main: Markup) -> Response {
+        let inside = html! {
             header.bar {
                 a.brand href="/" { img src=(assets::path("icon.svg")) alt="" width="24" height="24"; "Skurd" }
                 nav aria-label="Main" {
                     @for (group, entries) in NAVIGATION {
                         p.group { (group) }
                         ul {
-                            @for (section, path, name) in entries {
-                                li { a href=(path) aria-current=[(*section == frame.section).then_some("page")] { (name) } }
+                            @for (path, name) in entries {
+                                li { a href=(path) aria-current=[self.is_below(path).then_some("page")] { (name) } }
                             }
                         }
                     }
                 }
-                @if self.guard.wants_token() {
+                @if self.site.guard.wants_token() {
                     form.leave method="post" action="/logout" {
-                        (self.hidden(frame.visit))
+                        (self.hidden())
                         button.quiet type="submit" { "Log out" }
                     }
+                }
+            }
+            main #main tabindex="-1" { (main) }
+        };
+        answer(status, title, inside)
+    }
+
+    /// The way to the next page of a list, and back to the first.
+    pub(super) fn pager(&self, cursor: &str, next: Option<&str>) -> Markup {
+        let began = self.asked(cursor).is_some();
+        html! {
+            @if began || next.is_some() {
+                nav.pager aria-label="Pages" {
+                    @if began { a href=(self.with(cursor, "")) { "First page" } }
+                    @if let Some(next) = next { a href=(self.with(cursor, next)) rel="next" { "Next page" } }
                 }
             }
         }
     }
 
-    /// A problem as a page.
+    /// Whether it stands below this entry of the navigation; the queue is that of hosts.
+    fn is_below(&self, entry: &str) -> bool {
+        match entry {
+            "/" => self.path == "/",
+            "/hosts" if self.path == "/queue" => true,
+            entry => self.path.starts_with(entry),
+        }
+    }
+}
+
+impl Site {
+    /// A problem as a page, which stands nowhere in the navigation.
     pub(super) fn problem(&self, status: StatusCode, problem: &Problem) -> Response {
-        let visit = Visit::default();
-        let frame = Frame { title: &problem.title, section: Section::Nowhere, visit: &visit };
-        let inside = html! {
-            (self.header(&frame))
-            main #main tabindex="-1" {
-                h1 { (shown(&problem.title)) }
-                p.lead { (shown(&problem.detail)) }
-                @if let Some(hint) = &problem.hint { p { (shown(hint)) } }
-                @for error in &problem.errors { p { code { (shown(&error.pointer)) } " " (shown(&error.detail)) } }
-                p { a href="/" { "Back to the overview" } }
-            }
+        let main = html! {
+            h1 { (shown(&problem.title)) }
+            p.lead { (shown(&problem.detail)) }
+            @if let Some(hint) = &problem.hint { p { (shown(hint)) } }
+            @for error in &problem.errors { p { code { (shown(&error.pointer)) } " " (shown(&error.detail)) } }
+            p { a href="/" { "Back to the overview" } }
         };
-        answer(status, &problem.title, inside)
+        let nowhere = Visit { site: self.clone(), path: String::new(), query: Vec::new(), note: None };
+        nowhere.framed(status, &problem.title, main)
     }
 }
 
@@ -215,14 +194,6 @@ fn shown_plain(text: &str) -> String {
         .collect()
 }
 
-fn notice_box(notice: Option<&Notice>) -> Markup {
-    html! {
-        @if let Some(notice) = notice {
-            p.notice.good[notice.good].bad[!notice.good] role="status" { (shown(&notice.text)) }
-        }
-    }
-}
-
 /// Nothing is here: why, and what to do next.
 pub(super) fn empty(title: &str, next: Markup) -> Markup {
     html! { div.empty { p.what { (title) } div.next { (next) } } }
@@ -233,46 +204,111 @@ pub(super) fn command(text: &str) -> Markup {
     html! { code.command { (shown(text)) } }
 }
 
+/// A part of a page with its heading, which names it to who does not see it.
+pub(super) fn section(id: &str, heading: &str, inside: Markup) -> Markup {
+    html! { section aria-labelledby=(id) { h2 #(id) { (heading) } (inside) } }
+}
+
+/// A drawing in its own box, which scrolls on narrow screens. The style sheet gives it the colours
+/// of the page.
+pub(super) fn plot(label: &str, svg: String) -> Markup {
+    html! { div.plot tabindex="0" role="region" aria-label=(label) { (PreEscaped(svg)) } }
+}
+
 /// A table that scrolls in its own box where there is no room.
-pub(super) fn table(caption: &str, head: Markup, rows: Markup) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="region" aria-label=(caption) {
-            table {
-                caption.unseen { (caption) }
-                thead { tr { (head) } }
-                tbody { (rows) }
+pub(super) struct Table<'a, T> {
+    caption: &'a str,
+    rows: &'a [T],
+    columns: Vec<Column<'a, T>>,
+}
+
+/// What stands over a column, and in it for each row.
+struct Column<'a, T> {
+    heading: &'a str,
+    is_name: bool,
+    class: Option<&'static str>,
+    cell: Box<dyn Fn(&T) -> Markup + 'a>,
+}
+
+impl<'a, T> Table<'a, T> {
+    pub(super) fn new(caption: &'a str, rows: &'a [T]) -> Self {
+        Table { caption, rows, columns: Vec::new() }
+    }
+
+    /// What a row is about.
+    pub(super) fn name<M: Render>(self, heading: &'a str, cell: impl Fn(&T) -> M + 'a) -> Self {
+        self.styled(true, None, heading, cell)
+    }
+
+    pub(super) fn column<M: Render>(self, heading: &'a str, cell: impl Fn(&T) -> M + 'a) -> Self {
+        self.styled(false, None, heading, cell)
+    }
+
+    pub(super) fn figures<M: Render>(self, heading: &'a str, cell: impl Fn(&T) -> M + 'a) -> Self {
+        self.styled(false, Some("num"), heading, cell)
+    }
+
+    /// Text that may be long.
+    pub(super) fn wide<M: Render>(self, heading: &'a str, cell: impl Fn(&T) -> M + 'a) -> Self {
+        self.styled(false, Some("wide"), heading, cell)
+    }
+
+    /// What can be done about a row.
+    pub(super) fn buttons(self, cell: impl Fn(&T) -> Markup + 'a) -> Self {
+        self.styled(false, Some("do"), "", cell)
+    }
+
+    /// With a class of the style sheet.
+    pub(super) fn styled<M: Render>(
+        mut self,
+        is_name: bool,
+        class: Option<&'static str>,
+        heading: &'a str,
+        cell: impl Fn(&T) -> M + 'a,
+    ) -> Self {
+        let cell = Box::new(move |row: &T| cell(row).render());
+        self.columns.push(Column { heading, is_name, class, cell });
+        self
+    }
+
+    /// Something else where there are no rows.
+    pub(super) fn or(self, nothing: Markup) -> Markup {
+        if self.rows.is_empty() { nothing } else { self.render() }
+    }
+}
+
+impl<T> Render for Table<'_, T> {
+    fn render(&self) -> Markup {
+        html! {
+            div.scroll tabindex="0" role="region" aria-label=(self.caption) {
+                table {
+                    caption.unseen { (self.caption) }
+                    thead {
+                        tr {
+                            @for Column { heading, class, .. } in &self.columns {
+                                th class=[class.filter(|class| *class == "num")] scope="col" { (heading) }
+                            }
+                        }
+                    }
+                    tbody { @for row in self.rows { tr { @for column in &self.columns { (column.of(row)) } } } }
+                }
             }
         }
     }
 }
 
-/// Heading cells; those that begin with `#` stand over figures.
-pub(super) fn columns(names: &[&str]) -> Markup {
-    html! {
-        @for name in names {
-            @match name.strip_prefix('#') {
-                Some(name) => th.num scope="col" { (name) },
-                None => th scope="col" { (name) },
-            }
-        }
-    }
-}
-
-/// The way to the next page of a list, and back to the first.
-pub(super) fn pager(visit: &Visit, cursor: &str, next: Option<&str>) -> Markup {
-    let began = visit.asked(cursor).is_some();
-    html! {
-        @if began || next.is_some() {
-            nav.pager aria-label="Pages" {
-                @if began { a href=(visit.with(cursor, "")) { "First page" } }
-                @if let Some(next) = next { a href=(visit.with(cursor, next)) rel="next" { "Next page" } }
-            }
+impl<T> Column<'_, T> {
+    fn of(&self, row: &T) -> Markup {
+        let inside = (self.cell)(row);
+        html! {
+            @if self.is_name { th class=[self.class] scope="row" { (inside) } }
+            @else { td class=[self.class] { (inside) } }
         }
     }
 }
 
 /// Views of the same page, side by side.
-pub(super) fn tabs(label: &str, entries: &[(&str, String, bool)]) -> Markup {
+pub(super) fn tabs<'a>(label: &str, entries: impl IntoIterator<Item = (&'a str, String, bool)>) -> Markup {
     html! {
         nav.tabs aria-label=(label) {
             ul { @for (name, path, here) in entries { li { a href=(path) aria-current=[here.then_some("true")] { (name) } } } }
@@ -314,6 +350,17 @@ impl Search<'_> {
 /// A word in a frame, coloured by what it means.
 pub(super) fn badge(class: &'static str, text: &str) -> Markup {
     html! { span.badge.(class) { (shown(text)) } }
+}
+
+/// The colour of an answer.
+pub(super) fn class_of(status: u16) -> &'static str {
+    match status / 100 {
+        2 => "good",
+        3 => "calm",
+        4 => "warn",
+        5 => "bad",
+        _ => "plain",
+    }
 }
 
 /// Names and what they are.

@@ -35,11 +35,10 @@ mod spark;
 mod text;
 mod walks;
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use anyhow::Result;
-use app::App;
+use app::{App, Kind};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
@@ -50,49 +49,28 @@ type Shown = server::Answer<axum::response::Response>;
 
 /// What every page works on.
 #[derive(Clone)]
-pub struct Site(Arc<Inner>);
-
-pub struct Inner {
+pub struct Site {
     app: App,
     guard: Arc<Guard>,
-    forms: forms::Forms,
-}
-
-impl Deref for Site {
-    type Target = Inner;
-
-    fn deref(&self) -> &Inner {
-        &self.0
-    }
-}
-
-impl Site {
-    pub fn new(app: App, guard: Arc<Guard>) -> std::io::Result<Site> {
-        let forms = forms::Forms::new()?;
-        Ok(Site(Arc::new(Inner { app, guard, forms })))
-    }
+    forms: Arc<forms::Forms>,
 }
 
 /// The dashboard over an app.
 pub fn pages(app: App, guard: Arc<Guard>) -> Result<Pages> {
-    let site = Site::new(app, guard)?;
-    let routes = routes(site.clone());
-    Ok(Pages { routes, outermost: Box::new(move |router| with_problem_pages(router, site)) })
+    let site = Site { app, guard, forms: Arc::new(forms::Forms::new()?) };
+    let routes = routes().with_state(site.clone());
+    // Answers of every kind that a person sees are pages.
+    let shown = |router: Router| router.layer(from_fn_with_state(site, problem_page::shown));
+    Ok(Pages { routes, outermost: Box::new(shown) })
 }
 
 /// All pages; to be put behind the guard.
-fn routes(site: Site) -> Router {
-    Router::new()
+fn routes() -> Router<Site> {
+    let router = Router::new()
         .route("/", get(overview::show))
         .route("/hosts", get(hosts::show))
         .route("/queue", get(queue::show))
         .route("/inspect", get(inspect::show))
-        .route("/seeds", get(declared::seeds))
-        .route("/profiles", get(declared::profiles))
-        .route("/collections", get(declared::collections))
-        .route("/seeds/{name}", get(declaration::seed))
-        .route("/profiles/{name}", get(declaration::profile))
-        .route("/collections/{name}", get(declaration::collection))
         .route("/walks", get(walks::list))
         .route("/walks/{name}", get(walks::one))
         .route("/links", get(links::top))
@@ -101,18 +79,14 @@ fn routes(site: Site) -> Router {
         .route("/reports", get(reports::show))
         .route("/captures", get(captures::list))
         .route("/captures/{id}", get(captures::one))
-        .route("/act/switch", post(act::switch))
-        .route("/act/start", post(act::start))
-        .route("/act/pause", post(act::pause))
-        .route("/act/move", post(act::move_url))
-        .route("/act/walk", post(act::resume_walk))
         .route("/login", get(login::show).post(login::enter))
         .route("/logout", post(login::leave))
         .route("/assets/{name}", get(assets::serve))
-        .with_state(site)
-}
-
-/// Outermost: answers of every kind that a person sees are pages.
-fn with_problem_pages(router: Router, site: Site) -> Router {
-    router.layer(from_fn_with_state(site, problem_page::shown))
+        .merge(act::routes());
+    [Kind::Seed, Kind::Profile, Kind::Collection].into_iter().fold(router, |router, kind| {
+        let path = format!("/{}", kind.path());
+        router
+            .route(&path, get(move |visit| declared::list(kind, visit)))
+            .route(&format!("{path}/{{name}}"), get(move |visit, name| declaration::show(kind, visit, name)))
+    })
 }

@@ -12,8 +12,8 @@ use super::forms::{Filled, fields, local, see_other};
 use super::layout::{Visit, answer};
 use crate::Shown;
 
-pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Response {
-    match site.guard.wants_token() {
+pub(super) async fn show(visit: Visit) -> Response {
+    match visit.site.guard.wants_token() {
         true => asking(StatusCode::OK, local(visit.asked("back").unwrap_or("/")), None),
         false => see_other("/"),
     }

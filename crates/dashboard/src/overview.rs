@@ -4,15 +4,13 @@ use app::Sample;
 use app::control::{Pausable, PauseItem};
 use app::hosts::{self, HostItem};
 use app::status::{LatestItem, Status};
-use axum::extract::State;
 use declare::text::{bytes_text, percent_text};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, Render, html};
 use plan::plot::{NEUTRAL, Series, Shape, TimePlot};
-use policy::time::Span;
+use policy::time::{Span, Time};
 
-use super::Site;
 use super::forms::Face;
-use super::layout::{Frame, Section, Visit, badge, columns, command, empty, table};
+use super::layout::{Table, Visit, badge, class_of, command, empty, plot, section};
 use super::spark::{line, parts};
 use super::text::{count, number, shown, span, time, url};
 use crate::Shown;
@@ -27,75 +25,68 @@ const LATEST_SHOWN: usize = 12;
 /// With fewer minutes than this, a point is drawn for every ten seconds.
 const YOUNG_MINUTES: usize = 15;
 
-pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
-    let status = app::status::status(&site.app).await?;
-    let (seconds, minutes) = (site.app.live.by_second(), site.app.live.by_minute());
+pub(super) async fn show(visit: Visit) -> Shown {
+    let status = app::status::status(&visit.site.app).await?;
+    let (seconds, minutes) = (visit.site.app.live.by_second(), visit.site.app.live.by_minute());
     let filter = hosts::Filter { busy: true, limit: Some(BUSY_SHOWN), ..hosts::Filter::default() };
-    let busy = hosts::list_hosts(&site.app, filter).await?;
-    let latest_rows = app::status::latest(&site.app).await?;
-    let nothing =
-        site.app.look(|catalog| catalog.seeds().next().is_none() && catalog.walks().next().is_none()).await?;
+    let busy = hosts::list_hosts(&visit.site.app, filter).await?;
+    let latest_rows = app::status::latest(&visit.site.app).await?;
+    let nothing = visit
+        .site
+        .app
+        .look(|catalog| catalog.seeds().next().is_none() && catalog.walks().next().is_none())
+        .await?;
     let main = html! {
-        (site.state(&visit, &status))
+        (state(&visit, &status))
         @if nothing { (nothing_declared()) }
         (figures(&status.figures, &seconds))
-        (site.paused(&visit, &status.paused))
+        (paused(&visit, &status.paused))
         div.columns {
             (in_flight(&busy.items))
             (latest(&latest_rows))
         }
         (answers(&status))
-        (over_time(&site, &seconds, &minutes))
+        (over_time(visit.site.app.frontier.now(), &seconds, &minutes))
         p.faint { "Skurd " (status.version) ", at work since " (time(&status.started)) " (" (span(status.uptime_s * 1000)) ")" }
     };
-    Ok(site.page(&Frame { title: "Overview", section: Section::Overview, visit: &visit }, main))
+    Ok(visit.page("Overview", main))
 }
 
-impl Site {
-    /// Whether it harvests, and the button that changes it.
-    fn state(&self, visit: &Visit, status: &Status) -> Markup {
-        let is_paused = status.state == "paused";
-        let class = if is_paused { "warn" } else { "good" };
-        let (action, label) =
-            if is_paused { ("resume", "Resume everything") } else { ("pause", "Pause everything") };
-        let face = Face { label, class: if is_paused { "main" } else { "plain" }, says: None };
-        html! {
-            div.title {
-                h1 { "Overview" }
-                span role="status" { (badge(class, status.state)) }
-                span.live data-live="" hidden { "live" }
-                div.actions { (self.button(visit, "/act/pause", &[("do", action), ("what", "everything")], &face)) }
-            }
+/// Whether it harvests, and the button that changes it.
+fn state(visit: &Visit, status: &Status) -> Markup {
+    let is_paused = status.state == "paused";
+    let class = if is_paused { "warn" } else { "good" };
+    let (action, label) =
+        if is_paused { ("resume", "Resume everything") } else { ("pause", "Pause everything") };
+    let face = Face { label, class: if is_paused { "main" } else { "plain" }, says: None };
+    html! {
+        div.title {
+            h1 { "Overview" }
+            span role="status" { (badge(class, status.state)) }
+            span.live data-live="" hidden { "live" }
+            div.actions { (visit.button("/act/pause", &[("do", action), ("what", "everything")], &face)) }
         }
     }
+}
 
-    fn paused(&self, visit: &Visit, paused: &[PauseItem]) -> Markup {
-        let rows = paused.iter().filter_map(|paused| match &paused.target {
-            Pausable::Everything {} => None,
-            Pausable::Collection { name } => Some(("collection", name, &paused.since)),
-            Pausable::Host { name } => Some(("host", name, &paused.since)),
-            Pausable::Walk { name } => Some(("walk", name, &paused.since)),
-        });
-        let row = |(what, name, since): (&str, &String, &String)| {
-            let fields = [("do", "resume"), ("what", what), ("name", name.as_str())];
-            let says = format!("Resume {what} {name}");
-            let face = Face { label: "Resume", class: "plain", says: Some(says) };
-            html! {
-                tr {
-                    td { (shown(what)) } td { (shown(name)) } td { (time(since)) }
-                    td.do { (self.button(visit, "/act/pause", &fields, &face)) }
-                }
-            }
-        };
-        html! {
-            @if rows.clone().next().is_some() {
-                section aria-labelledby="paused" {
-                    h2 #paused { "Paused" }
-                    (table("What is paused", columns(&["What", "Name", "Since", ""]), html! { @for paused in rows { (row(paused)) } }))
-                }
-            }
-        }
-    }
+fn paused(visit: &Visit, paused: &[PauseItem]) -> Markup {
+    let rows = paused.iter().filter_map(|paused| match &paused.target {
+        Pausable::Everything {} => None,
+        Pausable::Collection { name } => Some(("collection", name, &paused.since)),
+        Pausable::Host { name } => Some(("host", name, &paused.since)),
+        Pausable::Walk { name } => Some(("walk", name, &paused.since)),
+    });
+    let rows: Vec<(&str, &String, &String)> = rows.collect();
+    let resume = |(what, name, _): &(&str, &String, &String)| {
+        let fields = [("do", "resume"), ("what", *what), ("name", name.as_str())];
+        visit.button("/act/pause", &fields, &Face::plain("Resume", &format!("{what} {name}")))
+    };
+    let table = Table::new("What is paused", &rows)
+        .column("What", |(what, ..)| shown(what))
+        .column("Name", |(_, name, _)| shown(name))
+        .column("Since", |(.., since)| time(since))
+        .buttons(resume);
+    html! { @if !rows.is_empty() { (section("paused", "Paused", table.render())) } }
 }
 
 fn nothing_declared() -> Markup {
@@ -152,46 +143,35 @@ fn whole(rate: f64) -> u64 {
 }
 
 fn in_flight(busy: &[HostItem]) -> Markup {
-    html! {
-        section aria-labelledby="flight" {
-            h2 #flight { "In flight" }
-            @if busy.is_empty() {
-                (empty("No host is being asked at this moment.", html! { p { a href="/hosts" { "All hosts" } " shows when each can next be asked." } }))
-            } @else {
-                ul.list {
-                    @for host in busy {
-                        @for address in &host.in_flight { li { (url(address)) } }
-                    }
+    let inside = html! {
+        @if busy.is_empty() {
+            (empty("No host is being asked at this moment.", html! { p { a href="/hosts" { "All hosts" } " shows when each can next be asked." } }))
+        } @else {
+            ul.list {
+                @for host in busy {
+                    @for address in &host.in_flight { li { (url(address)) } }
                 }
-                p { a href="/hosts" { "All hosts" } }
             }
+            p { a href="/hosts" { "All hosts" } }
         }
-    }
+    };
+    section("flight", "In flight", inside)
 }
 
 /// The script goes on with it as harvests happen.
 fn latest(rows: &[LatestItem]) -> Markup {
-    let class = |item: &LatestItem| match item.status.map(|status| status / 100) {
-        None => "grey",
-        Some(2) => "good",
-        Some(3) => "calm",
-        Some(4) => "warn",
-        Some(5) => "bad",
-        Some(_) => "plain",
-    };
+    let class = |item: &LatestItem| item.status.map_or("grey", class_of);
     let word = |item: &LatestItem| {
         item.status.map(|status| status.to_string()).or_else(|| item.error.clone()).unwrap_or("–".to_owned())
     };
-    html! {
-        section aria-labelledby="latest" {
-            h2 #latest { "Latest harvests" }
-            ul.list.latest data-latest="" {
-                @if rows.is_empty() { li.faint { "The next harvests appear here as they happen." } }
-                @for item in rows.iter().take(LATEST_SHOWN) { li { (badge(class(item), &word(item))) " " (url(&item.url)) } }
-            }
-            noscript { p.faint { "Without script: " a href="/captures" { "captures" } " lists what was archived." } }
+    let inside = html! {
+        ul.list.latest data-latest="" {
+            @if rows.is_empty() { li.faint { "The next harvests appear here as they happen." } }
+            @for item in rows.iter().take(LATEST_SHOWN) { li { (badge(class(item), &word(item))) " " (url(&item.url)) } }
         }
-    }
+        noscript { p.faint { "Without script: " a href="/captures" { "captures" } " lists what was archived." } }
+    };
+    section("latest", "Latest harvests", inside)
 }
 
 fn answers(status: &Status) -> Markup {
@@ -199,32 +179,26 @@ fn answers(status: &Status) -> Markup {
         status.statuses.iter().filter(|(code, _)| code.starts_with(first)).map(|(_, n)| n).sum::<u64>()
     };
     let none: u64 = status.errors.values().sum();
-    let classes = [
-        ("good", class('2')),
-        ("calm", class('3')),
-        ("warn", class('4')),
-        ("bad", class('5')),
-        ("grey", none),
-    ];
+    let [two, three, four, five] = ['2', '3', '4', '5'].map(class);
+    let classes = [("good", two), ("calm", three), ("warn", four), ("bad", five), ("grey", none)];
     let words = ["2xx", "3xx", "4xx", "5xx", "no answer"];
     html! {
         @if classes.iter().any(|(_, count)| *count > 0) {
-            section aria-labelledby="answers" {
-                h2 #answers { "Answers of all time" }
+            (section("answers", "Answers of all time", html! {
                 (parts("Answers by kind", &classes))
                 ul.legend {
                     @for ((class, count), word) in classes.iter().zip(words) {
                         li { span.swatch.(class) {} (word) " " b { (number(*count)) } }
                     }
                 }
-            }
+            }))
         }
     }
 }
 
 /// Harvests over time, as closely as their number allows: second by second at first, in the end
 /// minute by minute for a day.
-fn over_time(site: &Site, seconds: &[Sample], minutes: &[Sample]) -> Markup {
+fn over_time(now: Time, seconds: &[Sample], minutes: &[Sample]) -> Markup {
     let (step, told, points): (u64, &str, Vec<f64>) = match (seconds.len(), minutes.len()) {
         (..SLOTS_MIN, _) => (1, "every second", seconds.iter().map(rate).collect()),
         (_, ..YOUNG_MINUTES) => (10, "every ten seconds", seconds.rchunks(10).rev().map(mean).collect()),
@@ -234,24 +208,22 @@ fn over_time(site: &Site, seconds: &[Sample], minutes: &[Sample]) -> Markup {
     let back = i64::try_from(slots as u64 * step).unwrap_or(0) * 1000;
     let mut values = vec![None; slots - points.len()];
     values.extend(points.into_iter().map(Some));
-    let plot = TimePlot {
+    let drawing = TimePlot {
         title: "Harvests a second".to_owned(),
         subtitle: format!("{told}, since this process began"),
         shape: Shape::Lines,
         unit: "",
         max: None,
-        from: policy::time::Time(site.app.frontier.now().0 - back),
+        from: Time(now.0 - back),
         step: Span::seconds(step),
         slots,
         series: vec![Series { name: "harvests a second".to_owned(), colour: NEUTRAL, values }],
     };
-    html! {
-        section aria-labelledby="time" {
-            h2 #time { "Over time" }
-            div.plot tabindex="0" role="region" aria-label="Harvests over time" { (PreEscaped(plot.to_svg())) }
-            p { a href="/reports" { "Reports" } " show whether the promised frequency was kept, and what went wrong." }
-        }
-    }
+    let inside = html! {
+        (plot("Harvests over time", drawing.to_svg()))
+        p { a href="/reports" { "Reports" } " show whether the promised frequency was kept, and what went wrong." }
+    };
+    section("time", "Over time", inside)
 }
 
 fn rate(sample: &Sample) -> f64 {

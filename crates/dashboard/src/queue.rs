@@ -1,11 +1,9 @@
 //! The URLs of a host or a collection, in the order in which they fall due.
 
-use app::queue::{Filter, QueueItem, Word};
-use axum::extract::State;
-use maud::{Markup, html};
+use app::queue::{Filter, Word};
+use maud::html;
 
-use super::Site;
-use super::layout::{Frame, Section, Visit, badge, columns, empty, pager, table, tabs};
+use super::layout::{Table, Visit, badge, empty, tabs};
 use super::text::{or_dash, shown, time_or_dash, url};
 use crate::Shown;
 
@@ -17,7 +15,7 @@ const STATES: [(&str, &str); 5] = [
     ("Blacklisted", "blacklisted"),
 ];
 
-pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
+pub(super) async fn show(visit: Visit) -> Shown {
     let asked = |name| visit.asked(name).unwrap_or_default();
     let (host, collection, state) = (asked("host"), asked("collection"), asked("state"));
     let filter = Filter {
@@ -27,9 +25,20 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
         cursor: visit.given("cursor"),
         limit: None,
     };
-    let page = app::queue::list_queue(&site.app, filter).await?;
-    let entries: Vec<(&str, String, bool)> =
-        STATES.iter().map(|(name, value)| (*name, visit.with("state", value), *value == state)).collect();
+    let page = app::queue::list_queue(&visit.site.app, filter).await?;
+    let entries = STATES.map(|(name, value)| (name, visit.with("state", value), value == state));
+    let table = Table::new("URLs", &page.items)
+        .wide("URL", |item| url(&item.url))
+        .column("State", |item| badge(class(item.state), item.state.as_str()))
+        .column("Due", |item| time_or_dash(item.due.as_deref()))
+        .column("Last fetched", |item| time_or_dash(item.last_fetch.as_deref()))
+        .column("Seed", |item| or_dash(item.seed.as_deref()))
+        .figures("Depth", |item| or_dash(item.depth.map(|depth| depth.to_string()).as_deref()))
+        .figures("Errors", |item| item.errors.unwrap_or(0) + item.not_found.unwrap_or(0));
+    let nothing = empty(
+        "No URL is in this state here.",
+        html! { p { a href="/hosts" { "All hosts" } " shows where URLs wait." } },
+    );
     let main = html! {
         div.title { h1 { "Queue" } }
         p.lead {
@@ -39,36 +48,18 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
                 (name, _) => { "The URLs of " b { (shown(name)) } ", those that wait first." },
             }
         }
-        (tabs("State", &entries))
-        @if page.items.is_empty() {
-            (empty("No URL is in this state here.", html! { p { a href="/hosts" { "All hosts" } " shows where URLs wait." } }))
-        } @else {
-            (table("URLs", columns(&["URL", "State", "Due", "Last fetched", "Seed", "#Depth", "#Errors"]), html! {
-                @for item in &page.items { (row(item)) }
-            }))
-        }
-        (pager(&visit, "cursor", page.next.as_deref()))
+        (tabs("State", entries))
+        (table.or(nothing))
+        (visit.pager("cursor", page.next.as_deref()))
     };
-    Ok(site.page(&Frame { title: "Queue", section: Section::Hosts, visit: &visit }, main))
+    Ok(visit.page("Queue", main))
 }
 
-fn row(item: &QueueItem) -> Markup {
-    let class = match item.state.as_str() {
-        "queued" => "calm",
-        "in-flight" => "good",
-        "blacklisted" => "bad",
-        _ => "plain",
-    };
-    let errors = item.errors.unwrap_or(0) + item.not_found.unwrap_or(0);
-    html! {
-        tr {
-            td.wide { (url(&item.url)) }
-            td { (badge(class, item.state.as_str())) }
-            td { (time_or_dash(item.due.as_deref())) }
-            td { (time_or_dash(item.last_fetch.as_deref())) }
-            td { (or_dash(item.seed.as_deref())) }
-            td.num { (or_dash(item.depth.map(|depth| depth.to_string()).as_deref())) }
-            td.num { (errors) }
-        }
+fn class(state: Word) -> &'static str {
+    match state {
+        Word::Queued => "calm",
+        Word::InFlight => "good",
+        Word::Done => "plain",
+        Word::Blacklisted => "bad",
     }
 }

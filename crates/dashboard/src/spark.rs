@@ -28,18 +28,14 @@ pub(super) fn line(name: &str, says: &str, values: &[f64], top: Option<f64>) -> 
 
 fn path(values: &[f64], top: Option<f64>, closed: bool) -> String {
     let most = top.unwrap_or_else(|| values.iter().copied().fold(0.0, f64::max)).max(1e-9);
+    let x = |place: usize| WIDTH - spread(values.len() - 1 - place);
     let mut steps = String::new();
-    let mut first = 0.0;
     for (place, value) in values.iter().enumerate() {
-        let x = WIDTH - spread(values.len() - 1 - place);
         let y = HEIGHT - 2.0 - (value / most).clamp(0.0, 1.0) * (HEIGHT - 4.0);
-        if place == 0 {
-            first = x;
-        }
-        let _ = write!(steps, "{}{x:.1} {y:.1}", if place == 0 { 'M' } else { 'L' });
+        let _ = write!(steps, "{}{:.1} {y:.1}", if place == 0 { 'M' } else { 'L' }, x(place));
     }
     if closed && !values.is_empty() {
-        let _ = write!(steps, "L{WIDTH} {HEIGHT}L{first:.1} {HEIGHT}Z");
+        let _ = write!(steps, "L{WIDTH} {HEIGHT}L{:.1} {HEIGHT}Z", x(0));
     }
     steps
 }

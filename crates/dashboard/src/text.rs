@@ -6,7 +6,8 @@
 
 use std::fmt::Write;
 
-use maud::{Escaper, Markup, Render, html};
+use maud::{Escaper, Markup, PreEscaped, html};
+use plan::text::grouped;
 use policy::time::Span;
 
 use super::address::href;
@@ -16,50 +17,30 @@ const CHARS_MAX: usize = 2000;
 /// In a table, the middle of a longer text is left out.
 const BRIEF_CHARS_MAX: usize = 96;
 
-/// A text from outside.
-pub(super) struct Shown<'a> {
-    text: &'a str,
-    lines: Lines,
+/// A text from outside, on one line.
+pub(super) fn shown(text: &str) -> Markup {
+    written(text, CHARS_MAX, is_visible)
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Lines {
-    /// Line breaks are shown as what they are.
-    One,
-    /// Line breaks and tabs are layout.
-    Many,
+/// With its line breaks and tabs, and not cut: the caller bounds it.
+pub(super) fn lines(text: &str) -> Markup {
+    written(text, usize::MAX, |c| is_visible(c) || matches!(c, '\n' | '\t'))
 }
 
-/// On one line.
-pub(super) fn shown(text: &str) -> Shown<'_> {
-    Shown { text, lines: Lines::One }
-}
-
-/// With its lines, and not cut: the caller bounds it.
-pub(super) fn lines(text: &str) -> Shown<'_> {
-    Shown { text, lines: Lines::Many }
-}
-
-impl Render for Shown<'_> {
-    fn render_to(&self, out: &mut String) {
-        out.push_str("<bdi>");
-        let most = if self.lines == Lines::Many { usize::MAX } else { CHARS_MAX };
-        write_chars(out, self.text.chars().take(most), self.lines);
-        if self.text.chars().nth(most).is_some() {
-            out.push('…');
-        }
-        out.push_str("</bdi>");
+fn written(text: &str, chars_max: usize, is_plain: impl Fn(char) -> bool) -> Markup {
+    let mut out = "<bdi>".to_owned();
+    for c in text.chars().take(chars_max) {
+        // Writing to a string does not fail.
+        let _ = match is_plain(c) {
+            true => Escaper::new(&mut out).write_char(c),
+            false => write!(out, "<span class=\"odd\">U+{:04X}</span>", u32::from(c)),
+        };
     }
-}
-
-fn write_chars(out: &mut String, chars: impl Iterator<Item = char>, lines: Lines) {
-    for c in chars {
-        if is_visible(c) || (lines == Lines::Many && matches!(c, '\n' | '\t')) {
-            let _ = Escaper::new(out).write_char(c);
-        } else {
-            let _ = write!(out, "<span class=\"odd\">U+{:04X}</span>", u32::from(c));
-        }
+    if text.chars().nth(chars_max).is_some() {
+        out.push('…');
     }
+    out.push_str("</bdi>");
+    PreEscaped(out)
 }
 
 /// Whether a reader sees it, or what is missing where it is.
@@ -76,7 +57,7 @@ fn is_visible(c: char) -> bool {
 pub(super) fn brief(text: &str) -> Markup {
     let count = text.chars().count();
     if count <= BRIEF_CHARS_MAX {
-        return html! { (shown(text)) };
+        return shown(text);
     }
     let side = BRIEF_CHARS_MAX / 2;
     let head: String = text.chars().take(side).collect();
@@ -104,15 +85,7 @@ pub(super) fn way_out(text: &str) -> Markup {
 
 /// `12 345`, which does not break.
 pub(super) fn number(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::with_capacity(digits.len() * 2);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push('\u{202F}');
-        }
-        text.push(digit);
-    }
-    text
+    grouped(value, '\u{202F}')
 }
 
 pub(super) fn count(value: usize) -> String {
@@ -157,12 +130,9 @@ mod tests {
             ("a\u{0}\n", "a<span class=\"odd\">U+0000</span><span class=\"odd\">U+000A</span>"),
             ("å\u{200B}", "å<span class=\"odd\">U+200B</span>"),
         ] {
-            assert_eq!(shown(text).render().into_string(), format!("<bdi>{html}</bdi>"));
+            assert_eq!(shown(text).into_string(), format!("<bdi>{html}</bdi>"));
         }
-        assert_eq!(
-            lines("a\n\tb\r").render().into_string(),
-            "<bdi>a\n\tb<span class=\"odd\">U+000D</span></bdi>"
-        );
+        assert_eq!(lines("a\n\tb\r").into_string(), "<bdi>a\n\tb<span class=\"odd\">U+000D</span></bdi>");
     }
 
     #[test]
@@ -191,7 +161,7 @@ mod tests {
     proptest! {
         #[test]
         fn i5_no_text_becomes_markup(text in "\\PC*|[<>&\"'\\x00-\\x20\u{202A}-\u{202E}a/]*") {
-            for html in [shown(&text).render().into_string(), brief(&text).into_string(), lines(&text).render().into_string()] {
+            for html in [shown(&text).into_string(), brief(&text).into_string(), lines(&text).into_string()] {
                 let bare = html.replace("<bdi>", "").replace("</bdi>", "").replace("<span class=\"odd\">", "").replace("</span>", "");
                 prop_assert!(!bare.contains(['<', '>', '"']), "{bare}");
                 let turns = bare.contains(['\u{202E}', '\u{0}']);

@@ -104,8 +104,7 @@ impl Forecast {
     ) -> Result<()> {
         let QueueRow { collection, url, host, state, record } = found;
         let key = (collection, url);
-        let seed = record.as_ref().map_or("", |record| record.seed.as_str());
-        let mut row = rows.remove(&key).unwrap_or_else(|| UrlRow::new(grid, seed, &host));
+        let mut row = rows.remove(&key).unwrap_or_else(|| UrlRow::new(grid, &host));
         let (collection, url) = key;
         let parsed = CrawlUrl::from_normal(url.as_str())?;
         if let (Some(record), State::Queued | State::InFlight) = (&record, state) {
@@ -114,12 +113,9 @@ impl Forecast {
                 row.waited(grid, record.due);
             }
         }
+        let has_waited = row.harvests > 0 || record.as_ref().is_some_and(|record| record.due < self.end);
         let ended = match state {
-            State::Queued | State::InFlight
-                if row.harvests == 0 && never_waited(record.as_ref(), self.end) =>
-            {
-                Mark::Absent
-            }
+            State::Queued | State::InFlight if !has_waited => Mark::Absent,
             State::Queued | State::InFlight => Mark::Waiting,
             State::Done => Mark::Out,
             State::Blacklisted => Mark::Blacklisted,
@@ -158,10 +154,6 @@ async fn contract(
         sums.entry(row.profile).or_default().merge(&row.contract);
     }
     Ok(sums)
-}
-
-fn never_waited(record: Option<&Record>, end: Time) -> bool {
-    record.is_none_or(|record| record.due >= end)
 }
 
 fn is_seed(catalog: &Catalog, collection: &str, url: &CrawlUrl) -> bool {

@@ -8,34 +8,15 @@ use policy::unit::print_duration;
 const COLUMNS_MAX: u64 = 120;
 
 /// Steps a person can count, from small to large.
-const STEPS: [Span; 24] = [
-    Span::seconds(1),
-    Span::seconds(5),
-    Span::seconds(15),
-    Span::seconds(30),
-    Span::minutes(1),
-    Span::minutes(5),
-    Span::minutes(10),
-    Span::minutes(15),
-    Span::minutes(30),
-    Span::hours(1),
-    Span::hours(2),
-    Span::hours(3),
-    Span::hours(6),
-    Span::hours(12),
-    Span::days(1),
-    Span::days(2),
-    Span::days(7),
-    Span::days(14),
-    Span::days(28),
-    Span::days(84),
-    Span::days(182),
-    Span::days(364),
-    Span::days(1820),
-    Span::days(3640),
-];
+fn steps() -> impl Iterator<Item = Span> {
+    let seconds = [1, 5, 15, 30].map(Span::seconds);
+    let minutes = [1, 5, 10, 15, 30].map(Span::minutes);
+    let hours = [1, 2, 3, 6, 12].map(Span::hours);
+    let days = [1, 2, 7, 14, 28, 84, 182, 364, 1820, 3640].map(Span::days);
+    seconds.into_iter().chain(minutes).chain(hours).chain(days)
+}
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grid {
     pub start: Time,
     pub length: Span,
@@ -71,7 +52,7 @@ impl Grid {
     /// the start.
     pub fn ticks(&self, apart: usize) -> Vec<(usize, String)> {
         let apart = Span(self.step.0.saturating_mul(u64::try_from(apart).unwrap_or(u64::MAX)));
-        let every = STEPS.into_iter().find(|step| *step >= apart && step.0.is_multiple_of(self.step.0));
+        let every = steps().find(|step| *step >= apart && step.0.is_multiple_of(self.step.0));
         let every = every.unwrap_or(Span(apart.0.next_multiple_of(self.step.0.max(1)))).0.max(1);
         let label = |at: u64| if at == 0 { "0".to_owned() } else { print_duration(Span(at)) };
         let count = self.length.0.div_ceil(every);
@@ -82,10 +63,7 @@ impl Grid {
 /// The shortest step that is made of `unit`s and gives at most so many columns.
 fn fitting(length: Span, columns: u64, unit: Span) -> Span {
     let fits = |step: &Span| length.0.div_ceil(step.0) <= columns && step.0.is_multiple_of(unit.0.max(1));
-    STEPS
-        .into_iter()
-        .find(fits)
-        .unwrap_or(Span(length.0.div_ceil(columns).next_multiple_of(unit.0.max(1)).max(1)))
+    steps().find(fits).unwrap_or(Span(length.0.div_ceil(columns).next_multiple_of(unit.0.max(1)).max(1)))
 }
 
 fn index(number: u64) -> usize {

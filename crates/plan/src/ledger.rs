@@ -12,7 +12,7 @@ use crate::Grid;
 use crate::load::HostLoad;
 use crate::rows::UrlRow;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ledger {
     pub grid: Grid,
     /// By collection and URL.
@@ -27,15 +27,7 @@ pub struct Ledger {
 
 impl Ledger {
     pub fn new(grid: Grid, links_kept_max: usize) -> Ledger {
-        Ledger {
-            grid,
-            urls: HashMap::new(),
-            hosts: BTreeMap::new(),
-            harvests: 0,
-            links: Vec::new(),
-            links_seen: 0,
-            links_kept_max,
-        }
+        Ledger { grid, links_kept_max, ..Ledger::default() }
     }
 
     pub fn linked(&mut self, links: Vec<LinkTrace>) {
@@ -53,7 +45,7 @@ impl Ledger {
         }
         let key = (std::mem::take(&mut harvest.collection), std::mem::take(&mut harvest.url));
         let grid = self.grid;
-        let row = self.urls.entry(key).or_insert_with(|| UrlRow::new(&grid, &harvest.seed, &harvest.host));
+        let row = self.urls.entry(key).or_insert_with(|| UrlRow::new(&grid, &harvest.host));
         row.harvested(&grid, &harvest);
     }
 

@@ -4,15 +4,15 @@
 use std::io::{self, Write};
 
 use frontier::schema::ErrorKind;
-use frontier::{LinkTrace, State};
-use policy::time::Time;
+use frontier::{Contract, FeasibilityRow, LinkTrace, State};
+use policy::time::{Span, Time};
 use serde_json::{Value, json};
 use sim::Harvest;
 
 use crate::contract::{ContractBy, item as contract_item};
-use crate::forecast::{Forecast, UrlFact};
+use crate::forecast::{Forecast, UrlFact, Waiting};
 use crate::ledger::Ledger;
-use crate::load::lateness;
+use crate::load::HostLoad;
 use crate::text::short;
 
 pub fn write_harvest(out: &mut impl Write, harvest: &Harvest) -> io::Result<()> {
@@ -24,41 +24,26 @@ pub fn write_harvest(out: &mut impl Write, harvest: &Harvest) -> io::Result<()> 
         "host": harvest.host,
         "seed": harvest.seed,
         "due": harvest.due.to_string(),
-        "late_ms": lateness(harvest.due, harvest.ended).0,
+        "late_ms": harvest.ended.since(harvest.due).0,
     });
     match (harvest.status, harvest.error) {
         (Some(status), _) => {
             line["status"] = json!(status);
             line["unchanged"] = json!(harvest.unchanged);
         }
-        (None, error) => line["error"] = json!(error.map(error_word)),
+        (None, error) => line["error"] = json!(error.map(ErrorKind::as_str)),
     }
     writeln!(out, "{line}")
 }
 
-fn error_word(error: ErrorKind) -> &'static str {
-    match error {
-        ErrorKind::Dns => "dns",
-        ErrorKind::Connect => "connect",
-        ErrorKind::Timeout => "timeout",
-        ErrorKind::Broken => "broken",
-        ErrorKind::Robots => "robots",
-    }
-}
-
 /// Decided links: of the page that was harvested, or of a start, which has none.
-pub fn write_links(
-    out: &mut impl Write,
-    at: Time,
-    page: Option<&str>,
-    links: &[LinkTrace],
-) -> io::Result<()> {
+pub fn write_links(out: &mut impl Write, at: Time, links: &[LinkTrace]) -> io::Result<()> {
     for link in links {
         let line = json!({
             "event": "link",
             "time": at.to_string(),
             "collection": link.collection,
-            "page": page,
+            "page": link.page,
             "harvest_of": harvest_of(link),
             "url": link.url,
             "p": link.parent,
@@ -80,12 +65,12 @@ pub fn write_summaries(
     forecast: &Forecast,
     seed: u64,
 ) -> io::Result<()> {
-    write_hosts(out, ledger)?;
-    write_profiles(out, forecast)?;
-    write_feasibility(out, forecast)?;
-    for fact in &forecast.urls {
-        writeln!(out, "{}", url_line(fact))?;
-    }
+    let hosts = ledger.hosts.iter().map(|(name, load)| host_line(name, load, ledger.grid.length));
+    let profiles = forecast.contract.iter().map(|(name, contract)| {
+        profile_line(name, contract, forecast.waiting.get(name).copied().unwrap_or_default())
+    });
+    let feasibility = forecast.feasibility.iter().map(feasibility_line);
+    let urls = forecast.urls.iter().map(url_line);
     let state = |state| forecast.count(state);
     let end = json!({
         "event": "end",
@@ -98,61 +83,44 @@ pub fn write_summaries(
         "done": state(State::Done),
         "blacklisted": state(State::Blacklisted),
     });
-    writeln!(out, "{end}")
+    let mut lines = hosts.chain(profiles).chain(feasibility).chain(urls).chain([end]);
+    lines.try_for_each(|line| writeln!(out, "{line}"))
 }
 
-fn write_hosts(out: &mut impl Write, ledger: &Ledger) -> io::Result<()> {
-    let elapsed = ledger.grid.length;
-    for (name, load) in &ledger.hosts {
-        let line = json!({
-            "event": "host",
-            "host": name,
-            "group": load.group,
-            "requests": load.requests,
-            "failures": load.failures,
-            "busy_share": load.busy_share(elapsed),
-            "mean_per_hour": load.mean_per_hour(elapsed),
-            "peak_per_hour": load.peak_per_hour,
-            "polite_per_hour": load.limit_per_hour(),
-        });
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
+fn host_line(name: &str, load: &HostLoad, elapsed: Span) -> Value {
+    json!({
+        "event": "host",
+        "host": name,
+        "group": load.group,
+        "requests": load.requests,
+        "failures": load.failures,
+        "busy_share": load.busy_share(elapsed),
+        "mean_per_hour": load.mean_per_hour(elapsed),
+        "peak_per_hour": load.peak_per_hour,
+        "polite_per_hour": load.limit_per_hour(),
+    })
 }
 
-/// As the report of a harvest has them.
-fn write_profiles(out: &mut impl Write, forecast: &Forecast) -> io::Result<()> {
-    for (name, contract) in &forecast.contract {
-        let waiting = forecast.waiting.get(name).copied().unwrap_or_default();
-        let mut line = json!({
-            "event": "profile",
-            "queued": waiting.queued,
-            "never_harvested": waiting.never_harvested,
-        });
-        let item = json!(contract_item(ContractBy::Profile, name, contract));
-        if let (Some(line), Value::Object(item)) = (line.as_object_mut(), item) {
-            line.extend(item);
-        }
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
+/// As the report of a harvest has it, with what waits.
+fn profile_line(name: &str, contract: &Contract, waiting: Waiting) -> Value {
+    let mut line = json!(contract_item(ContractBy::Profile, name, contract));
+    line["event"] = json!("profile");
+    line["queued"] = json!(waiting.queued);
+    line["never_harvested"] = json!(waiting.never_harvested);
+    line
 }
 
-fn write_feasibility(out: &mut impl Write, forecast: &Forecast) -> io::Result<()> {
-    for row in &forecast.feasibility {
-        let line = json!({
-            "event": "feasibility",
-            "host": row.unit,
-            "urls": row.urls,
-            "wanted_per_day": row.wanted_per_day,
-            "possible_per_day": row.possible_per_day,
-            "delay_ms": row.delay.0,
-            "load": row.load(),
-            "feasible": row.load() <= 1.0,
-        });
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
+fn feasibility_line(row: &FeasibilityRow) -> Value {
+    json!({
+        "event": "feasibility",
+        "host": row.unit,
+        "urls": row.urls,
+        "wanted_per_day": row.wanted_per_day,
+        "possible_per_day": row.possible_per_day,
+        "delay_ms": row.delay.0,
+        "load": row.load(),
+        "feasible": row.load() <= 1.0,
+    })
 }
 
 fn url_line(fact: &UrlFact) -> Value {

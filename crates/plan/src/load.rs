@@ -2,12 +2,12 @@
 
 use policy::model::Politeness;
 use policy::schedule::politeness_delay;
-use policy::time::{Span, Time};
+use policy::time::Span;
 use sim::Harvest;
 
 const HOUR_MS: i64 = 3_600_000;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct HostLoad {
     politeness: Politeness,
     pub group: Option<String>,
@@ -22,16 +22,7 @@ pub struct HostLoad {
 
 impl HostLoad {
     pub fn new(politeness: Politeness, group: Option<String>) -> HostLoad {
-        HostLoad {
-            politeness,
-            group,
-            requests: 0,
-            failures: 0,
-            busy: Span::ZERO,
-            hour: i64::MIN,
-            in_hour: 0,
-            peak_per_hour: 0,
-        }
+        HostLoad { politeness, group, ..HostLoad::default() }
     }
 
     /// Harvests come in the order in which they ended.
@@ -59,20 +50,10 @@ impl HostLoad {
         self.requests as f64 * Span::hours(1).0 as f64 / elapsed.0.max(1) as f64
     }
 
-    pub fn parallel(&self) -> u32 {
-        self.politeness.parallel.max(1)
-    }
-
     /// Harvests an hour that its politeness has room for, with answers as they were on average.
     #[allow(clippy::cast_precision_loss, reason = "an estimate")]
     pub fn limit_per_hour(&self) -> f64 {
         let mean = self.busy.0 as f64 / self.requests.max(1) as f64;
-        Span::hours(1).0 as f64 * f64::from(self.parallel()) / mean.max(1.0)
+        Span::hours(1).0 as f64 * f64::from(self.politeness.parallel.max(1)) / mean.max(1.0)
     }
-}
-
-/// When a URL came late: from its due time to the end of its harvest, as the statistics of F31 have
-/// it.
-pub fn lateness(due: Time, ended: Time) -> Span {
-    ended.since(due)
 }

@@ -29,48 +29,36 @@ impl Mark {
         Mark::Out,
     ];
 
-    /// For text that may have no colours.
-    pub fn sign(self) -> char {
-        match self {
-            Mark::Absent => ' ',
-            Mark::Waiting => '·',
-            Mark::Out => '-',
-            Mark::Unchanged => '○',
-            Mark::Fresh => '●',
-            Mark::NotFound => '?',
-            Mark::Failed => '!',
-            Mark::Blacklisted => '×',
-        }
+    pub(crate) fn look(self) -> MarkLook {
+        let (sign, colour, class, says) = match self {
+            Mark::Absent => (' ', None, "absent", "not known yet"),
+            Mark::Waiting => ('·', Some(90), "waiting", "waiting"),
+            Mark::Out => ('-', Some(90), "out", "out of the queue"),
+            Mark::Unchanged => ('○', Some(36), "unchanged", "unchanged"),
+            Mark::Fresh => ('●', Some(34), "fresh", "new or changed"),
+            Mark::NotFound => ('?', Some(33), "missing", "not found"),
+            Mark::Failed => ('!', Some(31), "failed", "error"),
+            Mark::Blacklisted => ('×', Some(31), "blacklisted", "blacklisted"),
+        };
+        MarkLook { sign, colour, class, says }
     }
 
-    pub fn says(self) -> &'static str {
-        match self {
-            Mark::Absent => "not known yet",
-            Mark::Waiting => "waiting",
-            Mark::Out => "out of the queue",
-            Mark::Unchanged => "unchanged",
-            Mark::Fresh => "new or changed",
-            Mark::NotFound => "not found",
-            Mark::Failed => "error",
-            Mark::Blacklisted => "blacklisted",
-        }
-    }
-
-    /// Its name in the picture's style sheet.
-    pub fn class(self) -> &'static str {
-        match self {
-            Mark::Absent => "absent",
-            Mark::Waiting => "waiting",
-            Mark::Out => "out",
-            Mark::Unchanged => "unchanged",
-            Mark::Fresh => "fresh",
-            Mark::NotFound => "missing",
-            Mark::Failed => "failed",
-            Mark::Blacklisted => "blacklisted",
-        }
+    pub(crate) fn sign(self) -> char {
+        self.look().sign
     }
 
     pub fn is_trouble(self) -> bool {
         matches!(self, Mark::NotFound | Mark::Failed | Mark::Blacklisted)
     }
+}
+
+/// How a mark is shown.
+pub(crate) struct MarkLook {
+    /// For text that may have no colours.
+    pub(crate) sign: char,
+    /// Its number on a terminal.
+    pub(crate) colour: Option<u8>,
+    /// Its name in the picture's style sheet.
+    pub(crate) class: &'static str,
+    pub(crate) says: &'static str,
 }

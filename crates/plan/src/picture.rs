@@ -7,7 +7,7 @@ use policy::unit::print_duration;
 
 use crate::Grid;
 use crate::forecast::{Forecast, UrlFact};
-use crate::mark::Mark;
+use crate::mark::{Mark, MarkLook};
 use crate::text::{cut, number, short};
 use crate::timeline::choose;
 
@@ -111,7 +111,7 @@ fn draw_row(svg: &mut String, fact: &UrlFact, grid: &Grid, middle: usize) -> fmt
     for mark in Mark::SHOWN {
         let path = path_of(&fact.row.cells, mark, grid, middle);
         if !path.is_empty() {
-            writeln!(svg, r#"<path class="{}" d="{path}"/>"#, mark.class())?;
+            writeln!(svg, r#"<path class="{}" d="{path}"/>"#, mark.look().class)?;
         }
     }
     Ok(())
@@ -136,17 +136,14 @@ fn path_of(cells: &[Mark], mark: Mark, grid: &Grid, middle: usize) -> String {
 }
 
 fn draw_legend(svg: &mut String, y: usize) -> fmt::Result {
-    let mut left = 24;
-    for mark in Mark::SHOWN {
+    let (mut left, middle) = (24, y - BAR / 2 + 1);
+    for MarkLook { class, says, .. } in Mark::SHOWN.map(Mark::look) {
+        let x = left + 25;
         writeln!(
             svg,
-            r#"<path class="{}" d="M{left} {}h18"/><text x="{}" y="{y}">{}</text>"#,
-            mark.class(),
-            y - BAR / 2 + 1,
-            left + 25,
-            mark.says()
+            r#"<path class="{class}" d="M{left} {middle}h18"/><text x="{x}" y="{y}">{says}</text>"#
         )?;
-        left += 25 + 24 + 7 * mark.says().len();
+        left = x + 24 + 7 * says.len();
     }
     Ok(())
 }
@@ -157,15 +154,6 @@ pub fn step_text(grid: &Grid) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            c if c.is_control() => safe.push(' '),
-            c => safe.push(c),
-        }
-    }
-    safe
+    let visible = text.replace(char::is_control, " ");
+    visible.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

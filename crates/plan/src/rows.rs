@@ -6,10 +6,8 @@ use sim::Harvest;
 use crate::Grid;
 use crate::mark::Mark;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct UrlRow {
-    /// On whose behalf it was harvested last.
-    pub seed: String,
     pub host: String,
     pub cells: Box<[Mark]>,
     pub harvests: u64,
@@ -21,23 +19,13 @@ pub struct UrlRow {
 }
 
 impl UrlRow {
-    pub fn new(grid: &Grid, seed: &str, host: &str) -> UrlRow {
-        UrlRow {
-            seed: seed.to_owned(),
-            host: host.to_owned(),
-            cells: vec![Mark::Absent; grid.columns()].into_boxed_slice(),
-            harvests: 0,
-            troubles: 0,
-            next: 0,
-            rests: Mark::Absent,
-        }
+    pub fn new(grid: &Grid, host: &str) -> UrlRow {
+        let cells = vec![Mark::Absent; grid.columns()].into_boxed_slice();
+        UrlRow { host: host.to_owned(), cells, ..UrlRow::default() }
     }
 
     pub fn harvested(&mut self, grid: &Grid, harvest: &Harvest) {
         let mark = mark_of(harvest);
-        if self.seed != harvest.seed {
-            self.seed.clone_from(&harvest.seed);
-        }
         self.harvests += 1;
         self.troubles += u64::from(mark.is_trouble());
         self.waited(grid, harvest.due);
@@ -127,7 +115,7 @@ mod tests {
     /// A row of ten days, two columns a day.
     fn drawn(harvests: &[Harvest], end: Mark) -> String {
         let grid = Grid { start: Time(0), length: Span::days(10), step: Span::hours(12) };
-        let mut row = UrlRow::new(&grid, "a", "a.no");
+        let mut row = UrlRow::new(&grid, "a.no");
         for harvest in harvests {
             row.harvested(&grid, harvest);
         }
@@ -164,7 +152,7 @@ mod tests {
     #[test]
     fn a_url_that_was_never_harvested_waits_from_its_due_time_on() {
         let grid = Grid { start: Time(0), length: Span::days(5), step: Span::days(1) };
-        let mut row = UrlRow::new(&grid, "a", "a.no");
+        let mut row = UrlRow::new(&grid, "a.no");
         row.waited(&grid, Time(0).plus(Span::days(2)));
         row.ended(Mark::Waiting);
         assert_eq!(row.cells.iter().map(|mark| mark.sign()).collect::<String>(), "  ···");

@@ -1,4 +1,6 @@
-//! Small things about text: short URLs, numbers that can be read.
+//! Small things about text: short URLs, numbers that can be read, what is not shown.
+
+use std::io::{self, Write};
 
 /// As page 2 of the specification writes URLs: without `https://`, and without the slash of a front page.
 pub fn short(url: &str) -> &str {
@@ -23,11 +25,16 @@ pub fn cut(text: &str, width: usize) -> String {
 
 /// `1,234,567`.
 pub fn number(value: u64) -> String {
+    grouped(value, ',')
+}
+
+/// With something between each three digits.
+pub fn grouped(value: u64, between: char) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (place, digit) in digits.chars().enumerate() {
         if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
+            text.push(between);
         }
         text.push(digit);
     }
@@ -37,6 +44,14 @@ pub fn number(value: u64) -> String {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rounded figure for people")]
 pub fn rounded(value: f64) -> String {
     if value.is_finite() { number(value.round().max(0.0) as u64) } else { "∞".to_owned() }
+}
+
+/// What a list leaves out, if it does.
+pub fn write_more(out: &mut impl Write, more: usize, things: &str) -> io::Result<()> {
+    match u64::try_from(more).unwrap_or(u64::MAX) {
+        0 => Ok(()),
+        more => writeln!(out, "… and {} more {things}: --all shows them", number(more)),
+    }
 }
 
 #[cfg(test)]

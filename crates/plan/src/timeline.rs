@@ -6,8 +6,8 @@ use policy::unit::print_duration;
 
 use crate::Grid;
 use crate::forecast::{Forecast, UrlFact};
-use crate::mark::Mark;
-use crate::text::{cut, number, short};
+use crate::mark::{Mark, MarkLook};
+use crate::text::{cut, short, write_more};
 
 /// URLs shown unless all are asked for.
 pub const ROWS_SHOWN: usize = 40;
@@ -63,11 +63,13 @@ pub fn write(
     look: Look,
     rows: usize,
 ) -> io::Result<()> {
-    let widths = Widths::of(look.width);
-    let grid = fine.coarser(widths.columns);
+    // A third of what is beyond 80 columns goes to the URLs.
+    let width = LABEL_CHARS + look.width.saturating_sub(80) / 3;
+    let before_marks = width + SEED_CHARS + GAPS;
+    let grid = fine.coarser(look.width.saturating_sub(before_marks).max(COLUMNS_MIN));
     let times = grid.times(fine);
     writeln!(out, "Timeline: one column is {}\n", print_duration(grid.step))?;
-    writeln!(out, "{}{}", " ".repeat(widths.before_marks()), axis(&grid))?;
+    writeln!(out, "{}{}", " ".repeat(before_marks), axis(&grid))?;
     let chosen = choose(&forecast.urls, rows);
     let several = forecast.urls.windows(2).any(|pair| pair[0].collection != pair[1].collection);
     let mut collection = None;
@@ -78,37 +80,11 @@ pub fn write(
         }
         let seed = fact.queued_for().map_or("–", short);
         let marks = marks(fact.row.coarser(times), look.colours);
-        let (label, seed) = (cut(short(&fact.url), widths.label), cut(seed, SEED_CHARS));
-        writeln!(out, "{label:<width$}  {seed:<SEED_CHARS$}  {marks}", width = widths.label)?;
+        let (label, seed) = (cut(short(&fact.url), width), cut(seed, SEED_CHARS));
+        writeln!(out, "{label:<width$}  {seed:<SEED_CHARS$}  {marks}")?;
     }
-    write_more(out, forecast.urls.len() - chosen.len())?;
+    write_more(out, forecast.urls.len() - chosen.len(), "URLs")?;
     writeln!(out, "\n{}", legend(look.colours))
-}
-
-fn write_more(out: &mut impl Write, more: usize) -> io::Result<()> {
-    match more {
-        0 => Ok(()),
-        more => {
-            writeln!(out, "… and {} more URLs: --all shows them", number(u64::try_from(more).unwrap_or(0)))
-        }
-    }
-}
-
-struct Widths {
-    label: usize,
-    columns: usize,
-}
-
-impl Widths {
-    /// A third of what is beyond 80 columns goes to the URLs.
-    fn of(width: usize) -> Widths {
-        let label = LABEL_CHARS + width.saturating_sub(80) / 3;
-        Widths { label, columns: width.saturating_sub(label + SEED_CHARS + GAPS).max(COLUMNS_MIN) }
-    }
-
-    fn before_marks(&self) -> usize {
-        self.label + SEED_CHARS + GAPS
-    }
 }
 
 fn axis(grid: &Grid) -> String {
@@ -130,19 +106,12 @@ fn marks(cells: impl Iterator<Item = Mark>, colours: bool) -> String {
 }
 
 fn coloured(mark: Mark) -> String {
-    let sign = mark.sign();
-    match mark {
-        Mark::Absent => sign.to_string(),
-        Mark::Waiting | Mark::Out => format!("\u{1b}[90m{sign}\u{1b}[0m"),
-        Mark::Unchanged => format!("\u{1b}[36m{sign}\u{1b}[0m"),
-        Mark::Fresh => format!("\u{1b}[34m{sign}\u{1b}[0m"),
-        Mark::NotFound => format!("\u{1b}[33m{sign}\u{1b}[0m"),
-        Mark::Failed | Mark::Blacklisted => format!("\u{1b}[31m{sign}\u{1b}[0m"),
-    }
+    let MarkLook { sign, colour, .. } = mark.look();
+    colour.map_or_else(|| sign.to_string(), |colour| format!("\u{1b}[{colour}m{sign}\u{1b}[0m"))
 }
 
 fn legend(colours: bool) -> String {
-    let entry = |mark: Mark| format!("{} {}", marks(std::iter::once(mark), colours), mark.says());
+    let entry = |mark: Mark| format!("{} {}", marks(std::iter::once(mark), colours), mark.look().says);
     Mark::SHOWN.map(entry).join("  ")
 }
 
@@ -155,7 +124,7 @@ mod tests {
 
     fn fact(url: &str, is_seed: bool, troubles: u64) -> UrlFact {
         let grid = Grid::new(Time(0), Span::days(30));
-        let mut row = UrlRow::new(&grid, "a", "a.no");
+        let mut row = UrlRow::new(&grid, "a.no");
         row.troubles = troubles;
         row.waited(&grid, Time(0));
         row.ended(Mark::Waiting);

@@ -77,15 +77,11 @@ pub fn load(path: &Path, rules: &UrlRules) -> Result<Web> {
 
 /// Reads a web; `file` is what messages call it.
 pub fn read(file: &str, bytes: &[u8], rules: &UrlRules) -> Result<Web, ConfigError> {
-    Ok(Web::new(parse(file, bytes, rules)?))
-}
-
-fn parse(file: &str, bytes: &[u8], rules: &UrlRules) -> Result<Vec<Page>, ConfigError> {
     let text = text_of(file, bytes)?;
     let mut reader = Reader::new();
     reader.rules = rules.clone();
     let pages = pages(text, &mut reader);
-    reader.problems.finish(file, pages)
+    Ok(Web::new(reader.problems.finish(file, pages)?))
 }
 
 fn pages(text: &str, reader: &mut Reader) -> Vec<Page> {
@@ -191,11 +187,8 @@ fn outlink(value: &Value, base: &CrawlUrl, reader: &mut Reader) -> Option<(Strin
         Ok(normal) => Some((normal.as_str().to_owned(), kind)),
         Err(refusal) => {
             let what = format!("`outlinks`: {}: {refusal}", excerpt(&url));
-            reader.problems.add(
-                fields.at("url"),
-                what,
-                "a URL like `https://vg.no/`, or a path like `/artikkel`",
-            );
+            let hint = "a URL like `https://vg.no/`, or a path like `/artikkel`";
+            reader.problems.add(fields.at("url"), what, hint);
             None
         }
     }

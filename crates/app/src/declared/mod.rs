@@ -59,7 +59,7 @@ pub async fn list(app: &App, kind: Kind, paging: &Paging) -> Answer<Page<Value>>
 }
 
 /// The first names in order behind `after`, without sorting all of them.
-fn first_names<'a>(names: Vec<&'a str>, after: Option<&str>, count: usize) -> Vec<&'a str> {
+pub fn first_names<'a>(names: Vec<&'a str>, after: Option<&str>, count: usize) -> Vec<&'a str> {
     let mut first: BinaryHeap<&str> = BinaryHeap::with_capacity(count + 1);
     for name in names.into_iter().filter(|name| after.is_none_or(|after| *name > after)) {
         if first.len() < count {

@@ -59,13 +59,7 @@ fn kinds(sum: &Traffic) -> Vec<(String, u64)> {
 }
 
 pub fn word(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::Dns => "dns",
-        ErrorKind::Connect => "connect",
-        ErrorKind::Timeout => "timeout",
-        ErrorKind::Broken => "broken",
-        ErrorKind::Robots => "robots",
-    }
+    kind.as_str()
 }
 
 fn plot(rows: &[DomainRow], since: Time, now: Time) -> String {

@@ -16,7 +16,7 @@ pub use feasibility::FeasibilityItem;
 pub use plan::contract::{ContractBy, ContractItem};
 use policy::time::{Span, Time};
 use serde::{Deserialize, Serialize};
-pub use timeline::Timeline;
+pub use timeline::{Timeline, drawn};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Answer, App, Problem};

@@ -66,7 +66,7 @@ impl Timeline {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "drawn, not counted with")]
-pub(crate) fn drawn(counts: &[u64]) -> Vec<Option<f64>> {
+pub fn drawn(counts: &[u64]) -> Vec<Option<f64>> {
     counts.iter().map(|count| Some(*count as f64)).collect()
 }
 

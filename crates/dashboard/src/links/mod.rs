@@ -6,15 +6,13 @@ mod page;
 use app::index::ranks::{By, List, Top, domain_pages, get_domain, missing_pages, top_domains, top_pages};
 use app::index::{ACROSS, IndexDomain, IndexItem, IndexPage, One, get_index, list_indexes};
 use app::{Answer, Page, Paging, Problem};
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 pub(super) use page::page;
 
-use super::Site;
 use super::address::href;
-use super::layout::{Frame, Search, Section, Visit, badge, columns, command, empty, pager, table, tabs};
+use super::layout::{Search, Table, Visit, badge, command, empty, tabs};
 use super::text::{brief, number, shown, way_out};
 use crate::Shown;
 
@@ -36,35 +34,28 @@ const VIEWS: [(&str, &str, &str); 4] = [
     ),
 ];
 
-pub(super) async fn top(State(site): State<Site>, visit: Visit) -> Shown {
-    let Some(index) = site.index(&visit).await? else { return Ok(site.no_index(&visit)) };
+pub(super) async fn top(visit: Visit) -> Shown {
+    let Some(index) = chosen(&visit).await? else { return Ok(no_index(&visit)) };
     let name = name_of(&index);
     let view = visit.asked("view").unwrap_or_default();
     let lead = VIEWS.iter().find(|(_, own, _)| *own == view).map_or(VIEWS[0].2, |(_, _, lead)| lead);
-    let entries: Vec<(&str, String, bool)> = VIEWS
-        .iter()
-        .map(|(label, own, _)| (*label, href("/links", &[("index", name), ("view", own)]), *own == view))
-        .collect();
-    let (rows, next) = site.ranked(&index, view, visit.given("cursor")).await?;
+    let entries =
+        VIEWS.map(|(label, own, _)| (label, href("/links", &[("index", name), ("view", own)]), own == view));
+    let (rows, next) = ranked(&visit, &index, view).await?;
     let main = html! {
-        (site.head(&visit, &index).await?)
+        (head(&visit, &index).await?)
         (Search { action: "/links/page", name: "url", label: "A page: who links to it?", value: "", hint: "https://example.org/page",
             button: "Look up", kept: &[("index", name)] }.show())
-        (tabs("Order", &entries))
+        (tabs("Order", entries))
         p { (lead) }
-        @match rows {
-            Some(rows) => (rows),
-            None => (empty("Nothing is known here yet.", html! {
-                p { "Pages come in as they are harvested, or from files: " (command("skurd index load FILE")) }
-            })),
-        }
-        (pager(&visit, "cursor", next.as_deref()))
+        (rows)
+        (visit.pager("cursor", next.as_deref()))
     };
-    Ok(site.page(&Frame { title: "Links", section: Section::Links, visit: &visit }, main))
+    Ok(visit.page("Links", main))
 }
 
-pub(super) async fn domain(State(site): State<Site>, visit: Visit) -> Shown {
-    let Some(index) = site.index(&visit).await? else { return Ok(site.no_index(&visit)) };
+pub(super) async fn domain(visit: Visit) -> Shown {
+    let Some(index) = chosen(&visit).await? else { return Ok(no_index(&visit)) };
     let name = name_of(&index);
     let all = href("/links", &[("index", name), ("view", "domains")]);
     let Some(asked) = visit.asked("name") else {
@@ -72,57 +63,37 @@ pub(super) async fn domain(State(site): State<Site>, visit: Visit) -> Shown {
             .hint(format!("{all} lists those there are"))
             .into());
     };
-    let known = found(get_domain(&site.app, asked.to_owned(), which(&index)).await)?;
+    let known = found(get_domain(&visit.site.app, asked.to_owned(), which(&index)).await)?;
     let pages = match &known {
-        Some(_) => domain_pages(&site.app, asked.to_owned(), listed(&index, visit.given("cursor"))).await?,
+        Some(_) => {
+            domain_pages(&visit.site.app, asked.to_owned(), listed(&index, visit.given("cursor"))).await?
+        }
         None => Page { items: Vec::new(), next: None },
     };
+    let nothing = empty("No page of this domain is known.", html! { p { a href=(all) { "All domains" } } });
     let (title, count) = known.as_ref().map_or((asked, 0), |known| (known.domain.as_str(), known.pagecount));
     let main = html! {
         p.crumbs { a href=(href("/links", &[("index", name)])) { "Links" } " / " a href=(all) { "Domains" } }
         div.title { h1 { (shown(title)) } span.faint { (number(count)) " pages known" } }
-        @if pages.items.is_empty() {
-            (empty("No page of this domain is known.", html! { p { a href=(all) { "All domains" } } }))
-        } @else {
-            (pages_table(name, &pages.items))
-        }
-        (pager(&visit, "cursor", pages.next.as_deref()))
+        (pages_table(name, &pages.items).or(nothing))
+        (visit.pager("cursor", pages.next.as_deref()))
     };
-    Ok(site.page(&Frame { title, section: Section::Links, visit: &visit }, main))
+    Ok(visit.page(title, main))
 }
 
-fn pages_table(index: &str, items: &[IndexPage]) -> Markup {
-    table(
-        "Pages",
-        columns(&["Page", "#Inlinks", "#Score", "Captured here"]),
-        html! {
-            @for item in items {
-                tr {
-                    td.wide { (page_link(index, &item.url)) }
-                    td.num { (number(item.incount)) }
-                    td.num { (number(item.score)) }
-                    td { @if item.loaded { (badge("good", "yes")) } @else { (badge("warn", "no")) } }
-                }
-            }
-        },
-    )
+fn pages_table<'a>(index: &'a str, pages: &'a [IndexPage]) -> Table<'a, IndexPage> {
+    Table::new("Pages", pages)
+        .wide("Page", |item| page_link(index, &item.url))
+        .figures("Inlinks", |item| number(item.incount))
+        .figures("Score", |item| number(item.score))
+        .column("Captured here", |item| if item.loaded { badge("good", "yes") } else { badge("warn", "no") })
 }
 
-fn domains_table(index: &str, items: &[IndexDomain]) -> Markup {
-    table(
-        "Domains",
-        columns(&["Domain", "#Pages known"]),
-        html! {
-            @for item in items {
-                tr {
-                    th scope="row" {
-                        a href=(href("/links/domain", &[("index", index), ("name", &item.domain)])) { (shown(&item.domain)) }
-                    }
-                    td.num { (number(item.pagecount)) }
-                }
-            }
-        },
-    )
+fn domains_table<'a>(index: &'a str, domains: &'a [IndexDomain]) -> Table<'a, IndexDomain> {
+    let path = |item: &IndexDomain| href("/links/domain", &[("index", index), ("name", &item.domain)]);
+    Table::new("Domains", domains)
+        .name("Domain", move |item| html! { a href=(path(item)) { (shown(&item.domain)) } })
+        .figures("Pages known", |item| number(item.pagecount))
 }
 
 /// A page of the index, leading to its own.
@@ -155,82 +126,77 @@ fn found<T>(answer: Answer<T>) -> Answer<Option<T>> {
     }
 }
 
-impl Site {
-    /// The index that is asked for; else that of all collections, or the one with the most captured
-    /// pages.
-    async fn index(&self, visit: &Visit) -> Answer<Option<IndexItem>> {
-        match visit.asked("index") {
-            Some(ACROSS) => found(get_index(&self.app, One { collection: None, all: true }).await),
-            Some(name) => {
-                found(get_index(&self.app, One { collection: Some(name.to_owned()), all: false }).await)
-            }
-            None => {
-                let all = self.indexes().await?.into_iter();
-                Ok(all.max_by_key(|index| (index.collection.is_none(), index.loaded)))
-            }
+/// The index that is asked for; else that of all collections, or the one with the most captured
+/// pages.
+async fn chosen(visit: &Visit) -> Answer<Option<IndexItem>> {
+    match visit.asked("index") {
+        Some(name) => {
+            let collection = Some(name.to_owned()).filter(|name| name != ACROSS);
+            found(get_index(&visit.site.app, One { all: collection.is_none(), collection }).await)
+        }
+        None => {
+            let all = indexes(visit).await?.into_iter();
+            Ok(all.max_by_key(|index| (index.collection.is_none(), index.loaded)))
         }
     }
+}
 
-    async fn indexes(&self) -> Answer<Vec<IndexItem>> {
-        let paging = Paging { cursor: None, limit: Some(INDEXES_SHOWN) };
-        Ok(list_indexes(&self.app, paging).await?.items)
-    }
+async fn indexes(visit: &Visit) -> Answer<Vec<IndexItem>> {
+    let paging = Paging { cursor: None, limit: Some(INDEXES_SHOWN) };
+    Ok(list_indexes(&visit.site.app, paging).await?.items)
+}
 
-    /// The rows of a view, if there are any, and where they go on.
-    async fn ranked(
-        &self,
-        index: &IndexItem,
-        view: &str,
-        cursor: Option<String>,
-    ) -> Answer<(Option<Markup>, Option<String>)> {
-        let (name, list) = (name_of(index), listed(index, cursor));
-        if view == "domains" {
-            let Page { items, next } = top_domains(&self.app, list).await?;
-            return Ok(((!items.is_empty()).then(|| domains_table(name, &items)), next));
+/// The rows of a view, and where they go on.
+async fn ranked(visit: &Visit, index: &IndexItem, view: &str) -> Answer<(Markup, Option<String>)> {
+    let (name, list) = (name_of(index), listed(index, visit.given("cursor")));
+    let nothing = empty(
+        "Nothing is known here yet.",
+        html! {
+            p { "Pages come in as they are harvested, or from files: " (command("skurd index load FILE")) }
+        },
+    );
+    let Page { items, next } = match view {
+        "domains" => {
+            let Page { items, next } = top_domains(&visit.site.app, list).await?;
+            return Ok((domains_table(name, &items).or(nothing), next));
         }
-        let Page { items, next } = match view {
-            "missing" => missing_pages(&self.app, list).await?,
-            view => {
-                let by = if view == "incount" { By::Incount } else { By::Score };
-                let List { collection, all, cursor, limit } = list;
-                top_pages(&self.app, Top { by, collection, all, cursor, limit }).await?
-            }
-        };
-        Ok(((!items.is_empty()).then(|| pages_table(name, &items)), next))
-    }
+        "missing" => missing_pages(&visit.site.app, list).await?,
+        view => {
+            let by = if view == "incount" { By::Incount } else { By::Score };
+            let List { collection, all, cursor, limit } = list;
+            top_pages(&visit.site.app, Top { by, collection, all, cursor, limit }).await?
+        }
+    };
+    Ok((pages_table(name, &items).or(nothing), next))
+}
 
-    fn no_index(&self, visit: &Visit) -> Response {
-        let main = html! {
-            div.title { h1 { "Links" } }
-            @if let Some(name) = visit.asked("index") { p.lead { "Of the collection " b { (shown(name)) } "." } }
-            (empty("There is no link index here yet.", html! {
-                p { "Pages come in as they are harvested, where a collection says " code { "index: yes" } "." }
-                p { "Or from files: " (command("skurd index load FILE")) }
-                p { a href="/collections" { "Collections" } @if visit.asked("index").is_some() { ", or " a href="/links" { "all links" } } }
-            }))
-        };
-        self.page(&Frame { title: "Links", section: Section::Links, visit }, main)
-    }
+fn no_index(visit: &Visit) -> Response {
+    let main = html! {
+        div.title { h1 { "Links" } }
+        @if let Some(name) = visit.asked("index") { p.lead { "Of the collection " b { (shown(name)) } "." } }
+        (empty("There is no link index here yet.", html! {
+            p { "Pages come in as they are harvested, where a collection says " code { "index: yes" } "." }
+            p { "Or from files: " (command("skurd index load FILE")) }
+            p { a href="/collections" { "Collections" } @if visit.asked("index").is_some() { ", or " a href="/links" { "all links" } } }
+        }))
+    };
+    visit.page("Links", main)
+}
 
-    async fn head(&self, visit: &Visit, index: &IndexItem) -> Answer<Markup> {
-        let all = self.indexes().await?;
-        let view = visit.asked("view").unwrap_or_default();
-        let entry = |own: &IndexItem| {
-            let place = href("/links", &[("index", name_of(own)), ("view", view)]);
-            (own.collection.clone(), place, own.collection == index.collection)
-        };
-        let entries: Vec<_> = all.iter().map(entry).collect();
-        let entries: Vec<(&str, String, bool)> = entries
-            .iter()
-            .map(|(name, place, here)| (name.as_deref().unwrap_or("All collections"), place.clone(), *here))
-            .collect();
-        Ok(html! {
-            div.title { h1 { "Links" } }
-            p.lead {
-                (number(index.links)) " links between " (number(index.uris)) " pages of " (number(index.domains))
-                " domains; " (number(index.loaded)) " of the pages were captured."
-            }
-            @if entries.len() > 1 { (tabs("Collection", &entries)) }
-        })
-    }
+async fn head(visit: &Visit, index: &IndexItem) -> Answer<Markup> {
+    let all = indexes(visit).await?;
+    let view = visit.asked("view").unwrap_or_default();
+    let entries = all.iter().map(|own| {
+        let label = own.collection.as_deref().unwrap_or("All collections");
+        let place = href("/links", &[("index", name_of(own)), ("view", view)]);
+        (label, place, own.collection == index.collection)
+    });
+    Ok(html! {
+        div.title { h1 { "Links" } }
+        p.lead {
+            (number(index.links)) " links between " (number(index.uris)) " pages of " (number(index.domains))
+            " domains; " (number(index.loaded)) " of the pages were captured."
+        }
+        @if all.len() > 1 { (tabs("Collection", entries)) }
+    })
 }

@@ -4,57 +4,53 @@ use app::captures::{CaptureItem, Filter, list_captures};
 use app::index::links::{Inlinks, OnePage, Outlinks, get_page, list_inlinks, list_outlinks};
 use app::index::{IndexInlink, IndexItem, IndexOutlink, One, PageFacts};
 use app::{Answer, Page, Problem};
-use axum::extract::State;
 use maud::{Markup, html};
 use url::Url;
 
-use super::super::Site;
 use super::super::address::href;
-use super::super::layout::{Frame, Section, Visit, badge, columns, empty, facts, pager, table};
+use super::super::layout::{Table, Visit, badge, empty, facts, section};
 use super::super::text::{number, or_dash, shown, time, time_or_dash, way_out};
-use super::{ROWS, found, name_of, page_link, which};
+use super::{ROWS, chosen, found, name_of, no_index, page_link, which};
 use crate::Shown;
 
-pub(in super::super) async fn page(State(site): State<Site>, visit: Visit) -> Shown {
-    let Some(index) = site.index(&visit).await? else { return Ok(site.no_index(&visit)) };
+pub(in super::super) async fn page(visit: Visit) -> Shown {
+    let Some(index) = chosen(&visit).await? else { return Ok(no_index(&visit)) };
     let Some(asked) = visit.asked("url") else {
         return Err(Problem::bad_request("no page is named").hint("/links has a field for it").into());
     };
     let address = if asked.contains("://") { asked.to_owned() } else { format!("http://{asked}") };
     let One { collection, all } = which(&index);
     let asked = OnePage { url: address.clone(), collection, all };
-    let main = match found(get_page(&site.app, asked).await)? {
-        Some(known) => site.known(&visit, &index, &known).await?,
+    let main = match found(get_page(&visit.site.app, asked).await)? {
+        Some(facts) => known(&visit, &index, &facts).await?,
         None => unknown(name_of(&index), &address),
     };
-    Ok(site.page(&Frame { title: "Links of a page", section: Section::Links, visit: &visit }, main))
+    Ok(visit.page("Links of a page", main))
 }
 
-impl Site {
-    async fn known(&self, visit: &Visit, index: &IndexItem, known: &PageFacts) -> Answer<Markup> {
-        let (url, One { collection, all }, limit) = (known.url.clone(), which(index), Some(ROWS));
-        let (since, until, cursor) = (None, None, visit.given("in"));
-        let asked =
-            Inlinks { url: url.clone(), since, until, collection: collection.clone(), all, cursor, limit };
-        let inlinks = list_inlinks(&self.app, asked).await?;
-        let asked = Outlinks { url: url.clone(), collection, all, cursor: visit.given("out"), limit };
-        let outlinks = list_outlinks(&self.app, asked).await?;
-        let name = name_of(index);
-        // What this index does not have may be captured in a collection of another.
-        let elsewhere = match known.loaded {
-            true => None,
-            false => {
-                let filter = Filter { url: Some(url), limit: Some(1), ..Filter::default() };
-                list_captures(&self.app, filter).await?.items.into_iter().next()
-            }
-        };
-        Ok(html! {
-            (head(name, &known.domain, &known.url))
-            (summary(known, elsewhere.as_ref()))
-            (linked_from(visit, name, &inlinks))
-            (links_to(visit, name, &outlinks))
-        })
-    }
+async fn known(visit: &Visit, index: &IndexItem, known: &PageFacts) -> Answer<Markup> {
+    let (url, One { collection, all }, limit) = (known.url.clone(), which(index), Some(ROWS));
+    let (since, until, cursor) = (None, None, visit.given("in"));
+    let asked =
+        Inlinks { url: url.clone(), since, until, collection: collection.clone(), all, cursor, limit };
+    let inlinks = list_inlinks(&visit.site.app, asked).await?;
+    let asked = Outlinks { url: url.clone(), collection, all, cursor: visit.given("out"), limit };
+    let outlinks = list_outlinks(&visit.site.app, asked).await?;
+    let name = name_of(index);
+    // What this index does not have may be captured in a collection of another.
+    let elsewhere = match known.loaded {
+        true => None,
+        false => {
+            let filter = Filter { url: Some(url), limit: Some(1), ..Filter::default() };
+            list_captures(&visit.site.app, filter).await?.items.into_iter().next()
+        }
+    };
+    Ok(html! {
+        (head(name, &known.domain, &known.url))
+        (summary(known, elsewhere.as_ref()))
+        (linked_from(visit, name, &inlinks))
+        (links_to(visit, name, &outlinks))
+    })
 }
 
 fn head(index: &str, domain: &str, address: &str) -> Markup {
@@ -76,7 +72,7 @@ fn unknown(index: &str, address: &str) -> Markup {
         (head(index, &host, address))
         (empty(
             "The index knows nothing of this page: it was not captured, and no page links to it.",
-            html! { p { a href=(href("/links", &[("index", index)])) { "The most linked-to pages" } } },
+            most_linked(index),
         ))
     }
 }
@@ -100,48 +96,38 @@ fn summary(known: &PageFacts, elsewhere: Option<&CaptureItem>) -> Markup {
 }
 
 fn linked_from(visit: &Visit, index: &str, inlinks: &Page<IndexInlink>) -> Markup {
-    html! {
-        section aria-labelledby="inlinks" {
-            h2 #inlinks { "Who links to it" }
-            @if inlinks.items.is_empty() {
-                (empty("No page that was captured links to it.", html! { p { a href=(href("/links", &[("index", index)])) { "The most linked-to pages" } } }))
-            } @else {
-                (table("Inlinks", columns(&["From", "Anchor text", "First seen", "Last seen"]), html! {
-                    @for link in &inlinks.items {
-                        tr {
-                            td.wide { (page_link(index, &link.url)) }
-                            td.wide { (anchor(&link.anchor)) }
-                            td { (time(&link.first_seen)) }
-                            td { (time(&link.last_seen)) }
-                        }
-                    }
-                }))
-            }
-            (pager(visit, "in", inlinks.next.as_deref()))
-        }
-    }
+    let table = Table::new("Inlinks", &inlinks.items)
+        .wide("From", |link| page_link(index, &link.url))
+        .wide("Anchor text", |link| anchor(&link.anchor))
+        .column("First seen", |link| time(&link.first_seen))
+        .column("Last seen", |link| time(&link.last_seen));
+    let inside = html! {
+        (table.or(empty("No page that was captured links to it.", most_linked(index))))
+        (visit.pager("in", inlinks.next.as_deref()))
+    };
+    section("inlinks", "Who links to it", inside)
 }
 
 fn links_to(visit: &Visit, index: &str, outlinks: &Page<IndexOutlink>) -> Markup {
-    html! {
-        section aria-labelledby="outlinks" {
-            h2 #outlinks { "To whom it links" }
-            @if outlinks.items.is_empty() {
-                (empty("No links of this page are known.", html! { p { "Links are known of pages that were captured." } }))
-            } @else {
-                (table("Outlinks", columns(&["To", "Anchor text"]), html! {
-                    @for link in &outlinks.items { tr { td.wide { (page_link(index, &link.url)) } td.wide { (anchor(&link.anchor)) } } }
-                }))
-            }
-            (pager(visit, "out", outlinks.next.as_deref()))
-        }
-    }
+    let table = Table::new("Outlinks", &outlinks.items)
+        .wide("To", |link| page_link(index, &link.url))
+        .wide("Anchor text", |link| anchor(&link.anchor));
+    let next = html! { p { "Links are known of pages that were captured." } };
+    let inside = html! {
+        (table.or(empty("No links of this page are known.", next)))
+        (visit.pager("out", outlinks.next.as_deref()))
+    };
+    section("outlinks", "To whom it links", inside)
+}
+
+fn most_linked(index: &str) -> Markup {
+    html! { p { a href=(href("/links", &[("index", index)])) { "The most linked-to pages" } } }
 }
 
 fn anchor(text: &str) -> Markup {
     if text.is_empty() {
         html! { span.faint { "no text" } }
     } else {
-        html! { (shown(text)) }
+        shown(text)
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use app::reports::{Timeline, since as report_since};
+use app::reports::{Timeline, drawn, since as report_since};
 use app::{Answer, App};
-use frontier::schema::{Promises, Traffic};
+use frontier::schema::Promises;
 use frontier::{ContractRow, DomainRow};
 use plan::plot::{BAD, GOOD, GREY, PALETTE, Series, Shape, WARNING};
 use policy::time::Time;
@@ -12,17 +12,13 @@ use policy::time::Time;
 /// Domains drawn with a colour of their own; the others are one.
 const DOMAINS_MAX: usize = 7;
 
-pub(super) struct Drawings {
-    pub(super) lateness: String,
-    pub(super) domains: String,
-}
-
-pub(super) async fn drawings(app: &App, since: &str) -> Answer<Drawings> {
+/// The two, in this order.
+pub(super) async fn drawings(app: &App, since: &str) -> Answer<(String, String)> {
     let (since, now) = report_since(app, Some(since))?;
     app.heavy(async move |app| {
         let contract = app.frontier.contract_by_hour(since).await?;
         let traffic = app.frontier.traffic(since).await?;
-        Ok(Drawings { lateness: lateness(&contract, since, now), domains: domains(&traffic, since, now) })
+        Ok((lateness(&contract, since, now), domains(&traffic, since, now)))
     })
     .await
 }
@@ -66,25 +62,17 @@ fn domains(rows: &[DomainRow], since: Time, now: Time) -> String {
     busiest.sort_by_key(|(domain, requests)| (std::cmp::Reverse(*requests), *domain));
     let places: BTreeMap<&str, usize> =
         busiest.iter().take(DOMAINS_MAX).enumerate().map(|(place, (name, _))| (*name, place)).collect();
-    let mut slots: Vec<Vec<Traffic>> = vec![timeline.empty(); DOMAINS_MAX + 1];
+    let mut slots: Vec<Vec<u64>> = vec![timeline.empty(); DOMAINS_MAX + 1];
     for row in rows {
         let place = places.get(row.domain.as_str()).copied().unwrap_or(DOMAINS_MAX);
-        slots[place][timeline.slot(row.hour)].merge(&row.traffic);
+        slots[place][timeline.slot(row.hour)] += row.traffic.requests;
     }
     let others = busiest.len().saturating_sub(DOMAINS_MAX);
     let names = busiest.iter().take(DOMAINS_MAX).map(|(name, _)| (*name).to_owned());
-    let names: Vec<String> = names.chain((others > 0).then(|| format!("{others} others"))).collect();
-    let places = (0..places.len()).chain((others > 0).then_some(DOMAINS_MAX));
-    let series = places.zip(names).map(|(place, name)| Series {
-        name,
-        colour: if place == DOMAINS_MAX { GREY } else { PALETTE[place] },
-        values: requests(&slots[place]),
-    });
+    let names = names.chain((others > 0).then(|| format!("{others} others")));
+    let colours = PALETTE.into_iter().take(DOMAINS_MAX).chain([GREY]);
+    let series = names.zip(colours).zip(&slots);
+    let series = series.map(|((name, colour), slots)| Series { name, colour, values: drawn(slots) });
     let subtitle = format!("{} domains, {}", busiest.len(), timeline.per_step());
     timeline.plot("Harvests by domain", subtitle, Shape::Stacked, series.collect()).to_svg()
-}
-
-#[allow(clippy::cast_precision_loss, reason = "drawn, not counted with")]
-fn requests(slots: &[Traffic]) -> Vec<Option<f64>> {
-    slots.iter().map(|slot| Some(slot.requests as f64)).collect()
 }

@@ -5,56 +5,59 @@ mod one;
 
 use app::Paging;
 use app::walks::{WalkItem, WalkState};
-use axum::extract::State;
-use harvest::walk::Stopped;
+use harvest::walk::{Stopped, WalkCounts};
 use maud::{Markup, html};
 pub(super) use one::one;
 use server::client::segment;
 
-use super::Site;
-use super::layout::{Frame, Section, Visit, badge, columns, command, empty, pager, table};
+use super::layout::{Table, Visit, badge, command, empty};
 use super::spark::parts;
 use super::text::{number, or_dash, shown};
 use crate::Shown;
 
 const ROWS: usize = 50;
 
-pub(super) async fn list(State(site): State<Site>, visit: Visit) -> Shown {
+pub(super) async fn list(visit: Visit) -> Shown {
     let paging = Paging { cursor: visit.given("cursor"), limit: Some(ROWS) };
-    let page = app::walks::list_walks(&site.app, paging).await?;
+    let page = app::walks::list_walks(&visit.site.app, paging).await?;
+    let table = Table::new("Walks", &page.items)
+        .name("Walk", about)
+        .column("State", state)
+        .styled(false, Some("share"), "Found and missing", share)
+        .figures("Found", |walk| number(walk.standing.counts.content))
+        .figures("Missing", |walk| number(walk.standing.counts.holes))
+        .figures("Left", left)
+        .column("Heads", heads);
+    let nothing = empty(
+        "No walk is declared.",
+        html! {
+            p { "Begin one: " (command("skurd linear 'https://example.org/item/{id}' --from 1 --margin 20")) }
+            p { "Or declare it under " code { "walks:" } " in a file: " (command("skurd config apply FILE")) }
+        },
+    );
     let main = html! {
         div.title { h1 { "Walks" } }
         p.lead { "The ids of a URL template, one after the other: what was found, what was missing, and where each head stands." }
-        @if page.items.is_empty() && page.next.is_none() {
-            (empty("No walk is declared.", html! {
-                p { "Begin one: " (command("skurd linear 'https://example.org/item/{id}' --from 1 --margin 20")) }
-                p { "Or declare it under " code { "walks:" } " in a file: " (command("skurd config apply FILE")) }
-            }))
-        } @else {
-            (table("Walks", columns(&["Walk", "State", "Found and missing", "#Found", "#Missing", "#Left", "Heads"]), html! {
-                @for walk in &page.items { (row(walk)) }
-            }))
-        }
-        (pager(&visit, "cursor", page.next.as_deref()))
+        (table.or(nothing))
+        (visit.pager("cursor", page.next.as_deref()))
     };
-    Ok(site.page(&Frame { title: "Walks", section: Section::Walks, visit: &visit }, main))
+    Ok(visit.page("Walks", main))
 }
 
-fn row(walk: &WalkItem) -> Markup {
-    let counts = &walk.standing.counts;
-    let whole =
-        [("good", counts.content), ("bad", counts.holes), ("grey", counts.remaining.unwrap_or_default())];
-    html! {
-        tr {
-            th scope="row" { a href=(path(&walk.name)) { (shown(&walk.name)) } br; span.faint { (shown(&walk.standing.template)) } }
-            td { (state(walk)) }
-            td.share { (parts("Found, missing, left", &whole)) }
-            td.num { (number(counts.content)) }
-            td.num { (number(counts.holes)) }
-            td.num { (or_dash(counts.remaining.map(number).as_deref())) }
-            td { (heads(walk)) }
-        }
-    }
+fn about(walk: &WalkItem) -> Markup {
+    html! { a href=(path(&walk.name)) { (shown(&walk.name)) } br; span.faint { (shown(&walk.standing.template)) } }
+}
+
+fn share(walk: &WalkItem) -> Markup {
+    let WalkCounts { content, holes, remaining, .. } = walk.standing.counts;
+    parts(
+        "Found, missing, left",
+        &[("good", content), ("bad", holes), ("grey", remaining.unwrap_or_default())],
+    )
+}
+
+fn left(walk: &WalkItem) -> Markup {
+    or_dash(walk.standing.counts.remaining.map(number).as_deref())
 }
 
 fn path(name: &str) -> String {

@@ -1,22 +1,19 @@
 //! A walk: its figures, the map of its ids, and what can be done with it.
 
-use app::Answer;
-use app::Problem;
 use app::walks::{Look, WalkDetail, WalkItem, WalkState, get_walk};
-use axum::extract::State;
+use app::{Answer, Kind, Problem};
 use harvest::walk::WalkCell;
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 use policy::walk::WalkSettings;
 use server::api::Path;
-use server::client::segment;
 
-use super::super::Site;
 use super::super::address::href;
+use super::super::declared::link;
 use super::super::forms::Face;
-use super::super::layout::{Frame, Section, Visit, columns, empty, facts, table};
+use super::super::layout::{Table, Visit, empty, facts, section};
 use super::super::spark::parts;
 use super::super::text::{number, or_dash, shown, span, time};
-use super::{heads, map, path, state};
+use super::{heads, left, map, path, state};
 use crate::Shown;
 
 /// Stretches told one by one.
@@ -25,18 +22,25 @@ const STRETCHES: usize = 16;
 const AHEAD_TIMES: u64 = 20;
 const TRIED_IDS_MIN: u64 = 64;
 
-pub(in super::super) async fn one(State(site): State<Site>, visit: Visit, Path(name): Path<String>) -> Shown {
+pub(in super::super) async fn one(visit: Visit, Path(name): Path<String>) -> Shown {
     let number_of = |name| visit.asked(name).and_then(|text| text.parse::<u64>().ok());
     let part = number_of("from").zip(number_of("to"));
-    let WalkDetail { item: walk, stretches: cells, .. } = site.walk(&name, part).await?;
+    let WalkDetail { item: walk, stretches: cells, .. } = detail(&visit, &name, part).await?;
+    let is_paused = walk.paused.iter().any(|what| what == "walk");
     let main = html! {
         p.crumbs { a href="/walks" { "Walks" } }
-        div.title { h1 { (shown(&walk.name)) } (state(&walk)) div.actions { (site.walk_switches(&visit, &walk)) } }
+        div.title {
+            h1 { (shown(&walk.name)) }
+            (state(&walk))
+            div.actions {
+                (visit.pause_button("walk", &walk.name, is_paused))
+                (visit.switch_button("walks", &walk.name, walk.active))
+            }
+        }
         p.address { (shown(&walk.standing.template)) }
         (rests(&walk))
         (figures(&walk))
-        section aria-labelledby="map" {
-            h2 #map { "Map" }
+        (section("map", "Map", html! {
             @if walk.begun { (zoom(&visit, &walk, part, &cells)) }
             @if !walk.begun {
                 (empty("Nothing of it has been tried yet.", html! {
@@ -47,66 +51,49 @@ pub(in super::super) async fn one(State(site): State<Site>, visit: Visit, Path(n
             } @else {
                 (map::draw(&cells, &walk.standing.heads))
             }
-        }
+        }))
         @if walk.begun && !cells.is_empty() { (stretches(&walk, &coarse(&cells))) }
-        (site.resume_buttons(&visit, &walk))
+        (resume_buttons(&visit, &walk))
     };
-    Ok(site.page(&Frame { title: &walk.name, section: Section::Walks, visit: &visit }, main))
+    Ok(visit.page(&walk.name, main))
 }
 
-impl Site {
-    /// With the map of these ids, or of all there is something to say of.
-    async fn walk(&self, name: &str, part: Option<(u64, u64)>) -> Answer<WalkDetail> {
-        let (from, to) = match part {
-            Some((one, other)) => (one.min(other), one.max(other)),
-            None => {
-                let nothing = Look { ranges: Some(0), cells: Some(0), ..Look::default() };
-                worth_showing(&get_walk(&self.app, name.to_owned(), nothing).await?.item)?
-            }
-        };
-        let look = Look { ranges: Some(0), cells: Some(map::CELLS), from: Some(from), to: Some(to) };
-        get_walk(&self.app, name.to_owned(), look).await
-    }
-
-    /// On or off, and whether it rests just now.
-    fn walk_switches(&self, visit: &Visit, walk: &WalkItem) -> Markup {
-        let name = walk.name.as_str();
-        let face = |label| Face { label, class: "plain", says: Some(format!("{label} {name}")) };
-        let is_paused = walk.paused.iter().any(|what| what == "walk");
-        let (rest, rest_label) = if is_paused { ("resume", "Resume") } else { ("pause", "Pause") };
-        let (switch, switch_label) = if walk.active { ("disable", "Disable") } else { ("enable", "Enable") };
-        html! {
-            (self.button(visit, "/act/pause", &[("do", rest), ("what", "walk"), ("name", name)], &face(rest_label)))
-            (self.button(visit, "/act/switch", &[("kind", "walks"), ("name", name), ("do", switch)], &face(switch_label)))
+/// With the map of these ids, or of all there is something to say of.
+async fn detail(visit: &Visit, name: &str, part: Option<(u64, u64)>) -> Answer<WalkDetail> {
+    let (from, to) = match part {
+        Some((one, other)) => (one.min(other), one.max(other)),
+        None => {
+            let nothing = Look { ranges: Some(0), cells: Some(0), ..Look::default() };
+            worth_showing(&get_walk(&visit.site.app, name.to_owned(), nothing).await?.item)?
         }
-    }
+    };
+    let look = Look { ranges: Some(0), cells: Some(map::CELLS), from: Some(from), to: Some(to) };
+    get_walk(&visit.site.app, name.to_owned(), look).await
+}
 
-    fn resume_buttons(&self, visit: &Visit, walk: &WalkItem) -> Markup {
-        let button = |resume: &str, label: &str| {
-            let fields = [("name", walk.name.as_str()), ("resume", resume)];
-            self.button(visit, "/act/walk", &fields, &Face { label, class: "plain", says: None })
-        };
-        let is_walked = walk.state == WalkState::Open && walk.active && walk.paused.is_empty();
-        html! {
-            section aria-labelledby="resume" {
-                h2 #resume { "Go on" }
-                @if walk.state == WalkState::NotBegun {
-                    p { "It can go on once it has begun." }
-                } @else if is_walked {
-                    p { "It is being walked. When its run has ended, or while it is paused, it can go on in another way." }
-                } @else {
-                    div.actions {
-                        (button("continue", "With what is left"))
-                        (button("holes", &format!("With the {} missing", number(walk.standing.counts.holes))))
-                        (button("both", "With both"))
-                    }
-                }
-                @if let Some(last) = &walk.last {
-                    p.faint { "The last of " (number(walk.standing.requests)) " requests was at " (time(last)) "." }
-                }
+fn resume_buttons(visit: &Visit, walk: &WalkItem) -> Markup {
+    let button = |resume: &str, label: &str| {
+        let fields = [("name", walk.name.as_str()), ("resume", resume)];
+        visit.button("/act/walk", &fields, &Face { label, class: "plain", says: None })
+    };
+    let is_walked = walk.state == WalkState::Open && walk.active && walk.paused.is_empty();
+    let inside = html! {
+        @if walk.state == WalkState::NotBegun {
+            p { "It can go on once it has begun." }
+        } @else if is_walked {
+            p { "It is being walked. When its run has ended, or while it is paused, it can go on in another way." }
+        } @else {
+            div.actions {
+                (button("continue", "With what is left"))
+                (button("holes", &format!("With the {} missing", number(walk.standing.counts.holes))))
+                (button("both", "With both"))
             }
         }
-    }
+        @if let Some(last) = &walk.last {
+            p.faint { "The last of " (number(walk.standing.requests)) " requests was at " (time(last)) "." }
+        }
+    };
+    section("resume", "Go on", inside)
 }
 
 /// What was tried, and the way to the bounds where they are near enough to be seen beside it.
@@ -142,15 +129,12 @@ fn figures(walk: &WalkItem) -> Markup {
     facts(&[
         ("Found", html! { (number(standing.counts.content)) }),
         ("Missing", html! { (number(standing.counts.holes)) }),
-        ("Left", or_dash(standing.counts.remaining.map(number).as_deref())),
+        ("Left", left(walk)),
         ("Heads", heads(walk)),
         ("Requests of this run", html! { (number(standing.requests)) }),
         ("Rate", or_dash(standing.requests_per_second.map(|rate| format!("{rate:.1} a second")).as_deref())),
         ("Forecast", forecast(walk)),
-        (
-            "Profile",
-            html! { a href=(format!("/profiles/{}", segment(&walk.profile))) { (shown(&walk.profile)) } },
-        ),
+        ("Profile", link(Kind::Profile, &walk.profile)),
     ])
 }
 
@@ -186,39 +170,33 @@ fn zoom(visit: &Visit, walk: &WalkItem, part: Option<(u64, u64)>, cells: &[WalkC
 
 /// As few cells as can be told one by one.
 fn coarse(cells: &[WalkCell]) -> Vec<WalkCell> {
-    cells.chunks(cells.len().div_ceil(STRETCHES).max(1)).filter_map(joined).collect()
-}
-
-fn joined(cells: &[WalkCell]) -> Option<WalkCell> {
-    let (first, last) = (cells.first()?, cells.last()?);
-    let sum = |count: fn(&WalkCell) -> u64| cells.iter().map(count).sum();
-    Some(WalkCell {
-        content: sum(|cell| cell.content),
-        from: first.from,
-        holes: sum(|cell| cell.holes),
-        to: last.to,
-        unknown: sum(|cell| cell.unknown),
-    })
+    let joined = |sum: WalkCell, cell: WalkCell| WalkCell {
+        content: sum.content + cell.content,
+        from: sum.from,
+        holes: sum.holes + cell.holes,
+        to: cell.to,
+        unknown: sum.unknown + cell.unknown,
+    };
+    let chunks = cells.chunks(cells.len().div_ceil(STRETCHES).max(1));
+    chunks.filter_map(|chunk| chunk.iter().cloned().reduce(joined)).collect()
 }
 
 fn stretches(walk: &WalkItem, cells: &[WalkCell]) -> Markup {
     let closer = |cell: &WalkCell| {
-        href(&path(&walk.name), &[("from", &cell.from.to_string()), ("to", &cell.to.to_string())])
+        let (from, to) = (cell.from.to_string(), cell.to.to_string());
+        html! { a href=(href(&path(&walk.name), &[("from", &from), ("to", &to)])) { (map::ids(cell)) } }
     };
-    html! {
-        section aria-labelledby="stretches" {
-            h2 #stretches { "Stretch by stretch" }
-            (table("Stretches", columns(&["Ids", "Found and missing", "#Found", "#Missing", "#Not tried"]), html! {
-                @for cell in cells {
-                    tr {
-                        th.ids scope="row" { a href=(closer(cell)) { (map::ids(cell)) } }
-                        td.share { (parts("Found, missing, not tried", &[("good", cell.content), ("bad", cell.holes), ("grey", cell.unknown)])) }
-                        td.num { (number(cell.content)) } td.num { (number(cell.holes)) } td.num { (number(cell.unknown)) }
-                    }
-                }
-            }))
-        }
-    }
+    let share = |cell: &WalkCell| {
+        let whole = [("good", cell.content), ("bad", cell.holes), ("grey", cell.unknown)];
+        parts("Found, missing, not tried", &whole)
+    };
+    let table = Table::new("Stretches", cells)
+        .styled(true, Some("ids"), "Ids", closer)
+        .styled(false, Some("share"), "Found and missing", share)
+        .figures("Found", |cell| number(cell.content))
+        .figures("Missing", |cell| number(cell.holes))
+        .figures("Not tried", |cell| number(cell.unknown));
+    section("stretches", "Stretch by stretch", table.render())
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! Named bars from left to right, against a limit.
 
-use super::scale::{Scale, number};
-use super::svg::{Anchor, Svg, shortened, text_width};
+use super::scale::{Scale, count, number};
+use super::svg::{Anchor, RIGHT, Svg, shortened, text_width};
 
-const WIDTH: f64 = 960.0;
 const TOP: f64 = 104.0;
 const ROW: f64 = 26.0;
-const RIGHT: f64 = WIDTH - 28.0;
 const NAME_CHARS_MAX: usize = 36;
 
 #[derive(Clone, Debug)]
@@ -31,11 +29,11 @@ pub struct BarPlot {
 
 impl BarPlot {
     pub fn to_svg(&self) -> String {
-        let bottom = TOP + ROW * rows(self.bars.len().max(1)) + 8.0;
-        let mut svg = Svg::new(WIDTH, bottom + 48.0, &self.title, &self.subtitle);
+        let bottom = TOP + ROW * count(self.bars.len().max(1)) + 8.0;
+        let mut svg = Svg::new(bottom + 48.0, &self.title, &self.subtitle);
         let names = self.bars.iter().map(|bar| shortened(&bar.name, NAME_CHARS_MAX));
         let left = 40.0 + names.map(|name| text_width(&name)).fold(60.0, f64::max);
-        svg.legend(&self.legend, left, 80.0, RIGHT);
+        svg.legend(&self.legend, left);
         let noted = self.bars.iter().map(|bar| text_width(&bar.note)).fold(0.0, f64::max);
         let right = RIGHT - noted - 10.0;
         let largest = self.bars.iter().map(|bar| bar.value).filter(|value| value.is_finite());
@@ -46,7 +44,7 @@ impl BarPlot {
             svg.label(x(*tick), bottom + 18.0, Anchor::Middle, &format!("{}{}", number(*tick), self.unit));
         }
         let end = |bar: &Bar| if bar.value.is_finite() { x(bar.value) } else { right };
-        let top = |row: usize| TOP + ROW * rows(row);
+        let top = |row: usize| TOP + ROW * count(row);
         for (row, bar) in self.bars.iter().enumerate() {
             let tip = format!("{}: {}", bar.name, bar.note);
             svg.label(left - 10.0, top(row) + 15.0, Anchor::End, &shortened(&bar.name, NAME_CHARS_MAX));
@@ -61,9 +59,4 @@ impl BarPlot {
         svg.axis(left, TOP - 6.0, left, bottom);
         svg.finish()
     }
-}
-
-#[allow(clippy::cast_precision_loss, reason = "a place on a drawing")]
-fn rows(count: usize) -> f64 {
-    count as f64
 }

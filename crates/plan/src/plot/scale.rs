@@ -41,6 +41,11 @@ impl Scale {
     }
 }
 
+#[allow(clippy::cast_precision_loss, reason = "a place on a drawing")]
+pub(super) fn count(things: usize) -> f64 {
+    things as f64
+}
+
 /// `0`, `2.5`, `1200`, `3 M`.
 pub(super) fn number(value: f64) -> String {
     let (value, unit) = match value.abs() {

@@ -2,6 +2,10 @@
 
 use std::fmt::Write;
 
+const WIDTH: f64 = 960.0;
+const LEGEND_TOP: f64 = 80.0;
+/// Where what is drawn ends.
+pub(super) const RIGHT: f64 = WIDTH - 28.0;
 const INK: &str = "#1f2933";
 const FAINT_INK: &str = "#616e7c";
 const GRID: &str = "#e4e7eb";
@@ -22,14 +26,14 @@ pub(super) struct Svg {
 
 impl Svg {
     /// With a white ground, a title, and below it what the title leaves open.
-    pub(super) fn new(width: f64, height: f64, title: &str, subtitle: &str) -> Svg {
+    pub(super) fn new(height: f64, title: &str, subtitle: &str) -> Svg {
         let (shown, below) = (escape(title), escape(subtitle));
         let text = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{shown}: {below}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
+             viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{shown}: {below}\" \
              font-family=\"system-ui, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif\" font-size=\"12\">\n\
              <title>{shown}</title>\n\
-             <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
+             <rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
              <text x=\"24\" y=\"34\" font-size=\"18\" font-weight=\"600\" fill=\"{INK}\">{shown}</text>\n\
              <text x=\"24\" y=\"54\" font-size=\"13\" fill=\"{FAINT_INK}\">{below}</text>\n"
         );
@@ -115,14 +119,13 @@ impl Svg {
         ));
     }
 
-    /// Names and colours in rows from the left, ending before `right`; returns where the last row
-    /// stands.
-    pub(super) fn legend(&mut self, entries: &[(&str, &str)], left: f64, top: f64, right: f64) -> f64 {
-        let (mut x, mut y) = (left, top);
+    /// Names and colours in rows from the left; returns where the last row stands.
+    pub(super) fn legend(&mut self, entries: &[(&str, &str)], left: f64) -> f64 {
+        let (mut x, mut y) = (left, LEGEND_TOP);
         for (name, colour) in entries {
             let name = shortened(name, 40);
             let width = 34.0 + text_width(&name);
-            if x > left && x + width > right {
+            if x > left && x + width > RIGHT {
                 (x, y) = (left, y + 20.0);
             }
             self.rect(x, y - 10.0, 12.0, 12.0, colour, &name);

@@ -2,14 +2,11 @@
 
 use policy::time::{Span, Time};
 
-use super::scale::{Scale, number, time_label, time_ticks};
-use super::svg::{Anchor, Svg};
+use super::scale::{Scale, count, number, time_label, time_ticks};
+use super::svg::{Anchor, RIGHT, Svg};
 
-const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 440.0;
 const LEFT: f64 = 72.0;
-const RIGHT: f64 = WIDTH - 28.0;
-const LEGEND_TOP: f64 = 80.0;
 const BOTTOM: f64 = HEIGHT - 54.0;
 /// Points up to which each is marked.
 const DOTS_MAX: usize = 40;
@@ -26,6 +23,12 @@ pub struct Series {
     pub colour: &'static str,
     /// One per slot of the plot; none where nothing is known.
     pub values: Vec<Option<f64>>,
+}
+
+impl Series {
+    fn at(&self, slot: usize) -> Option<f64> {
+        self.values.get(slot).copied().flatten()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -45,10 +48,10 @@ pub struct TimePlot {
 
 impl TimePlot {
     pub fn to_svg(&self) -> String {
-        let mut svg = Svg::new(WIDTH, HEIGHT, &self.title, &self.subtitle);
+        let mut svg = Svg::new(HEIGHT, &self.title, &self.subtitle);
         let entries: Vec<(&str, &str)> =
             self.series.iter().map(|series| (series.name.as_str(), series.colour)).collect();
-        let top = svg.legend(&entries, LEFT, LEGEND_TOP, RIGHT) + 24.0;
+        let top = svg.legend(&entries, LEFT) + 24.0;
         let scale = match self.max {
             Some(max) => Scale::up_to(max),
             None => Scale::of_counts(self.largest()),
@@ -64,7 +67,7 @@ impl TimePlot {
     }
 
     fn largest(&self) -> f64 {
-        let value = |series: &Series, slot: usize| series.values.get(slot).copied().flatten().unwrap_or(0.0);
+        let value = |series: &Series, slot: usize| series.at(slot).unwrap_or(0.0);
         let heights = (0..self.slots).map(|slot| match self.shape {
             Shape::Lines => self.series.iter().map(|series| value(series, slot)).fold(0.0, f64::max),
             Shape::Stacked => self.series.iter().map(|series| value(series, slot)).sum(),
@@ -116,9 +119,8 @@ impl Frame<'_> {
     fn lines(&self, svg: &mut Svg) {
         for series in &self.plot.series {
             let place = |slot: usize, value: f64| (self.x(slot) + self.width / 2.0, self.y(value));
-            let points: Vec<Option<(f64, f64)>> = (0..self.plot.slots)
-                .map(|slot| series.values.get(slot).copied().flatten().map(|value| place(slot, value)))
-                .collect();
+            let points: Vec<Option<(f64, f64)>> =
+                (0..self.plot.slots).map(|slot| series.at(slot).map(|value| place(slot, value))).collect();
             svg.path(&points, series.colour);
             for (slot, point) in points.iter().enumerate() {
                 let alone = slot.checked_sub(1).and_then(|before| points[before]).is_none()
@@ -137,10 +139,7 @@ impl Frame<'_> {
         for slot in 0..self.plot.slots {
             let mut below = 0.0;
             for series in &self.plot.series {
-                let Some(value) = series.values.get(slot).copied().flatten().filter(|value| *value > 0.0)
-                else {
-                    continue;
-                };
+                let Some(value) = series.at(slot).filter(|value| *value > 0.0) else { continue };
                 let (low, high) = (self.y(below), self.y(below + value));
                 let x = self.x(slot) + gap / 2.0;
                 svg.rect(x, high, self.width - gap, low - high, series.colour, &self.tip(series, slot));
@@ -150,14 +149,9 @@ impl Frame<'_> {
     }
 
     fn tip(&self, series: &Series, slot: usize) -> String {
-        let value = series.values.get(slot).copied().flatten().unwrap_or(0.0);
-        format!("{}, {}: {}{}", series.name, self.plot.time(slot), number(value), self.plot.unit)
+        let value = number(series.at(slot).unwrap_or(0.0));
+        format!("{}, {}: {value}{}", series.name, self.plot.time(slot), self.plot.unit)
     }
-}
-
-#[allow(clippy::cast_precision_loss, reason = "a place on a drawing")]
-fn count(slots: usize) -> f64 {
-    slots as f64
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a place on a drawing")]

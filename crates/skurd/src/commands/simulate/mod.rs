@@ -97,14 +97,14 @@ fn simulate(
             match moment {
                 Moment::Started { at, links } => {
                     if args.json {
-                        lines::write_links(out, at, None, &links)?;
+                        lines::write_links(out, at, &links)?;
                     }
                     ledger.linked(links);
                 }
                 Moment::Harvested(harvest) => {
                     if args.json {
                         lines::write_harvest(out, &harvest)?;
-                        lines::write_links(out, harvest.ended, Some(&harvest.url), &harvest.links)?;
+                        lines::write_links(out, harvest.ended, &harvest.links)?;
                     }
                     ledger.harvested(catalog, *harvest);
                 }

@@ -7,7 +7,7 @@ use frontier::{Contract, FeasibilityRow, LinkTrace};
 use plan::forecast::{Forecast, Waiting};
 use plan::ledger::Ledger;
 use plan::load::HostLoad;
-use plan::text::{number, rounded, short};
+use plan::text::{number, rounded, short, write_more};
 use policy::Rule;
 use policy::time::Span;
 use policy::unit::print_duration;
@@ -150,15 +150,4 @@ fn link_cells(link: &LinkTrace, harvest: &str) -> [String; 7] {
         context.map_or_else(|| "–".to_owned(), |(seed, rule)| format!("{} ({rule})", short(seed))),
         after,
     ]
-}
-
-fn write_more(out: &mut impl Write, more: usize, things: &str) -> io::Result<()> {
-    match more {
-        0 => Ok(()),
-        more => writeln!(
-            out,
-            "… and {} more {things}: --all shows them",
-            number(u64::try_from(more).unwrap_or(0))
-        ),
-    }
 }
