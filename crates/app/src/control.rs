@@ -2,12 +2,11 @@
 
 use declare::excerpt;
 use declare::hint::hinted;
-use frontier::schema::{CAPTURES, HOSTS};
 use frontier::{Pause, Started, Target};
-use harvest::session;
 use http::StatusCode;
 use policy::catalog::Catalog;
 use policy::model::DeclaredWalk;
+use policy::time::Time;
 use policy::url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -96,8 +95,7 @@ fn has_profile(catalog: &Catalog, seed: &str, profile: &str) -> anyhow::Result<(
 }
 
 fn nothing(wanted: &Start) -> Problem {
-    let conflict =
-        |what: String| Problem::new(http::StatusCode::CONFLICT, format!("nothing to start: {what}"));
+    let conflict = |what: String| Problem::new(StatusCode::CONFLICT, format!("nothing to start: {what}"));
     match (&wanted.seed, wanted.profiles.first(), &wanted.collection) {
         (Some(seed), ..) => conflict(format!("no profile of seed {} exists", excerpt(seed)))
             .hint("`skurd seed add --replace` gives it another profile"),
@@ -201,20 +199,10 @@ async fn known_host(app: &App, host: &str) -> Answer<()> {
             || catalog.walks().any(of_walk)
             || catalog.seeds().any(|entry| entry.url.site() == host)
     });
-    let tx = app.frontier.store().begin().await?;
-    if declared.await? || HOSTS.get(&tx, (host,)).await?.is_some() {
-        return Ok(());
-    }
     let key = net::surt::key(&format!("http://{host}/"));
     let site = key.split(')').next().unwrap_or_default();
-    for collection in session::collections_with_captures(&app.frontier).await? {
-        let from = CAPTURES.range_from((collection.as_str(),), (collection.as_str(), site));
-        let first = CAPTURES.first(&tx, &from).await?;
-        let is_of_site =
-            |surt: &str| surt.strip_prefix(site).is_some_and(|rest| rest.starts_with([')', ':']));
-        if first.is_some_and(|((_, surt, ..), _)| is_of_site(&surt)) {
-            return Ok(());
-        }
+    if declared.await? || app.frontier.is_known_host(host, site).await? {
+        return Ok(());
     }
     let problem = Problem::new(StatusCode::NOT_FOUND, format!("host {} is not known", excerpt(host)));
     Err(problem.hint(
@@ -223,7 +211,7 @@ async fn known_host(app: &App, host: &str) -> Answer<()> {
 }
 
 pub(crate) async fn paused(app: &App) -> Answer<Vec<PauseItem>> {
-    let item = |(pause, since): (Pause, policy::time::Time)| {
+    let item = |(pause, since): (Pause, Time)| {
         let target = match pause {
             Pause::Everything => Pausable::Everything {},
             Pause::Collection(name) => Pausable::Collection { name },
@@ -234,4 +222,21 @@ pub(crate) async fn paused(app: &App) -> Answer<Vec<PauseItem>> {
         Some(PauseItem { target, since: since.to_string() })
     };
     Ok(app.frontier.paused().await?.into_iter().filter_map(item).collect())
+}
+
+/// What of these keeps something from being fetched.
+pub(crate) fn pausing(
+    pauses: &[(Pause, Time)],
+    collection: Option<&str>,
+    host: Option<&str>,
+    walk: Option<&str>,
+) -> Vec<String> {
+    let holds = |(pause, _): &(Pause, Time)| match pause {
+        Pause::Everything => Some("everything"),
+        Pause::Collection(name) => (Some(name.as_str()) == collection).then_some("collection"),
+        Pause::Host(name) => (Some(name.as_str()) == host).then_some("host"),
+        Pause::Walk(name) => (Some(name.as_str()) == walk).then_some("walk"),
+        _ => None,
+    };
+    pauses.iter().filter_map(holds).map(str::to_owned).collect()
 }

@@ -48,7 +48,7 @@ pub fn limit(given: Option<usize>) -> Answer<usize> {
 }
 
 /// A place in a list that comes from several ranges, one after the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     pub range: usize,
     pub key: Vec<u8>,
@@ -81,6 +81,59 @@ impl Place {
             false => Err(wrong_cursor()),
         }
     }
+}
+
+/// A page in the making, of a list that comes from several ranges, one after the other.
+pub(crate) struct Listing<T> {
+    ranges: Vec<KeyRange>,
+    place: Place,
+    limit: usize,
+    read: usize,
+    items: Vec<T>,
+}
+
+impl<T> Listing<T> {
+    pub(crate) fn begin(cursor: Option<&str>, limit: usize, ranges: Vec<KeyRange>) -> Answer<Listing<T>> {
+        let place = cursor.map_or(Ok(Place::default()), Place::of_cursor)?;
+        Ok(Listing { ranges, place, limit, read: 0, items: Vec::new() })
+    }
+
+    /// What to read next: which range it is, what is left of that, and how many rows there is room
+    /// for. None when the page is full, or the list at its end.
+    pub(crate) fn next(&self) -> Answer<Option<(usize, KeyRange, usize)>> {
+        let is_full = self.items.len() == self.limit || self.read >= ROWS_READ_MAX;
+        match self.ranges.get(self.place.range).filter(|_| !is_full) {
+            Some(whole) => {
+                Ok(Some((self.place.range, self.place.rest_of(whole)?, self.limit - self.items.len())))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// So many rows were read; these items are wanted of them, and this is left of the range.
+    pub(crate) fn take(&mut self, rows: usize, wanted: impl Iterator<Item = T>, rest: Option<KeyRange>) {
+        self.read += rows;
+        self.items.extend(wanted);
+        match rest {
+            Some(rest) => self.place.key = rest.from,
+            None => self.place = Place { range: self.place.range + 1, key: Vec::new() },
+        }
+    }
+
+    pub(crate) fn page(self) -> Page<T> {
+        let next = (self.place.range < self.ranges.len()).then(|| self.place.to_cursor());
+        Page { items: self.items, next }
+    }
+}
+
+/// What is left of a list that lies in one range.
+pub(crate) fn rest(cursor: Option<&str>, whole: KeyRange) -> Answer<KeyRange> {
+    cursor.map_or(Ok(whole.clone()), |cursor| Place::of_cursor(cursor)?.rest_of(&whole))
+}
+
+/// The cursor of what is left of it.
+pub(crate) fn next(rest: Option<KeyRange>) -> Option<String> {
+    rest.map(|rest| Place { range: 0, key: rest.from }.to_cursor())
 }
 
 /// A name as a cursor.

@@ -76,7 +76,15 @@ impl App {
                 self.collection(name).await?;
                 Ok(vec![name.to_owned()])
             }
-            None => Ok(session::collections_with_urls(&self.frontier).await?),
+            None => Ok(self.frontier.collections_with_urls().await?),
+        }
+    }
+
+    /// The collection that is named, or all that have captures.
+    pub async fn collections_with_captures(&self, named: Option<&str>) -> Answer<Vec<String>> {
+        match named {
+            Some(_) => self.collections(named).await,
+            None => Ok(self.frontier.collections_with_captures().await?),
         }
     }
 

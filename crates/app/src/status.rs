@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use frontier::schema::{Latest, UrlCounts};
+use frontier::{Latest, UrlCounts};
 use harvest::wire::archive::Health;
 use policy::time::Time;
 use serde::{Deserialize, Serialize};

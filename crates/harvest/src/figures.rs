@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use frontier::ports::Fetch;
-use frontier::schema::{ErrorKind, UrlCounts};
+use frontier::{ErrorKind, UrlCounts};
 use frontier::{Frontier, Harvested};
 use parking_lot::Mutex;
 use policy::time::Span;

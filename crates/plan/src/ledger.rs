@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use frontier::ErrorKind;
 use frontier::LinkTrace;
-use frontier::schema::ErrorKind;
 use policy::catalog::Catalog;
 use sim::Harvest;
 

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use frontier::schema::ErrorKind;
+use frontier::ErrorKind;
 use frontier::{LinkTrace, State};
 use policy::time::Time;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
+use frontier::ErrorKind;
 use frontier::ports::Fetch;
-use frontier::schema::ErrorKind;
 use frontier::{Harvested, LinkTrace};
 use policy::time::Time;
 

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use frontier::schema::ErrorKind;
+use frontier::ErrorKind;
 use frontier::{Contract, Target};
 use policy::catalog::Change;
 use policy::model::{Limits, Politeness, Profile, Settings as Declared};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use frontier::schema::UrlCounts;
+use frontier::UrlCounts;
 use frontier::{Contract, ContractRow};
 use plan::contract::{ContractBy, ContractItem, item};
 use plan::plot::{PALETTE, Series, Shape};

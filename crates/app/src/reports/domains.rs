@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use declare::text::bytes_text;
-use frontier::schema::Traffic;
+use frontier::Traffic;
 use frontier::{DomainRow, is_not_found};
 use plan::plot::{BAD, GOOD, GREY, NEUTRAL, Series, Shape, WARNING};
 use policy::contract::begin_of;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use frontier::DomainRow;
-use frontier::schema::{ErrorKind, Traffic};
+use frontier::{ErrorKind, Traffic};
 use plan::plot::{PALETTE, Series, Shape};
 use policy::time::Time;
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use frontier::ports::{
     AnswerFacts, Archive, CaptureKey, Clock, Fetch, Fetcher, FileEnd, Kept, Order, Outlink, Report,
 };
-use frontier::schema::{ArchiveFile, Capture};
+use frontier::{ArchiveFile, Capture};
 use frontier::{End, Frontier, Harvested, Harvester, IDLE_MAX, QueueRow, Tally, Target, Witness};
 use parking_lot::Mutex;
 use policy::catalog::Change;

@@ -6,8 +6,8 @@ use std::hash::{DefaultHasher, Hash};
 use std::sync::Arc;
 use std::time::Duration;
 
+use frontier::Capture;
 use frontier::ports::{CaptureKey, Clock, Fetch, Fetcher, Order, Report};
-use frontier::schema::Capture;
 use frontier::{Frontier, Harvested, Witness};
 use parking_lot::Mutex;
 use policy::time::{Span, Time};

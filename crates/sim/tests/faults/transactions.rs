@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::pin::Pin;
 
+use frontier::Capture;
 use frontier::ports::{CaptureKey, Fetch, Order, Report};
-use frontier::schema::Capture;
 use frontier::{Completed, CompletedAll, Frontier, Harvest, Reserved, Target};
 use policy::catalog::Change;
 use policy::time::{Span, Time};

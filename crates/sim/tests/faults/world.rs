@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use frontier::schema::ErrorKind;
+use frontier::ErrorKind;
 use frontier::{Pause, Target};
 use policy::catalog::Change;
 use policy::model::{

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom, Take};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use frontier::schema::Capture;
+use frontier::Capture;
 use net::http::Dechunk;
 use net::http::head::{Layout, end_of_head, parse};
 use net::warc::Reader;

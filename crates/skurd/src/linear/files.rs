@@ -7,7 +7,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use frontier::schema::Capture;
+use frontier::Capture;
 
 use super::body::Bodies;
 

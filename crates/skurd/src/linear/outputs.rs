@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use declare::counted;
+use frontier::Capture;
 use frontier::ports::CaptureKey;
-use frontier::schema::Capture;
 use frontier::{Frontier, Harvested};
 use harvest::session::note;
 use policy::model::DeclaredWalk;

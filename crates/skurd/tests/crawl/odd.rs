@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use frontier::Frontier;
-use frontier::schema::{URLS, UrlState};
+use frontier::UrlState;
+use frontier::schema::URLS;
 use policy::catalog::Change;
 use policy::time::Time;
 use store::{Options, Store};

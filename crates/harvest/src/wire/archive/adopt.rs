@@ -11,8 +11,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use declare::hint::hinted;
+use frontier::Capture;
 use frontier::ports::CaptureKey;
-use frontier::schema::Capture;
 use frontier::{Adoption, Frontier};
 use net::warc::{self, Deed, Held, Record, Stage, Step, Walk};
 

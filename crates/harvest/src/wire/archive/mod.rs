@@ -22,7 +22,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use frontier::Frontier;
 use frontier::ports::{Archive, CaptureKey, Clock, FileEnd, Kept, Order};
-use frontier::schema::{ArchiveFile, Capture};
+use frontier::{ArchiveFile, Capture};
 pub use health::{Damage, Health, Loss};
 use net::warc::{self, Batch, Compression, FileError, FileSet, Journal, Kind, Mark, Part, Prepared};
 use parking_lot::Mutex;

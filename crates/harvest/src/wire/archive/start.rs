@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use frontier::schema::ArchiveFile;
+use frontier::ArchiveFile;
 use net::warc::{self, Deed, FileSet, Held, Journal, Stage};
 
 use super::adopt::{Adopted, Adopter};
