@@ -129,18 +129,14 @@ impl Figures {
     }
 
     pub fn add(&self, harvested: &Harvested<'_>) {
+        self.add_aside(harvested);
         let mut counts = self.counts.lock();
-        let Harvested { order, report, captures, summary } = harvested;
+        let Harvested { order, report, .. } = harvested;
         counts.harvests += 1;
-        counts.captures += captures.len() as u64;
-        counts.added += summary.added;
         match (&order.walk, report.existence) {
             (None, _) => {}
             (Some(_), Some(Outcome::Exists)) => counts.found += 1,
             (Some(_), _) => counts.missed += 1,
-        }
-        if let Some((_, capture)) = captures.first() {
-            *counts.files.entry(capture.file.clone()).or_default() += captures.len() as u64;
         }
         if counts.hosts.len() < HOSTS_MAX && !counts.hosts.contains(&order.host) {
             counts.hosts.insert(order.host.clone());

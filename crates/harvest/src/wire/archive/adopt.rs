@@ -17,7 +17,7 @@ use frontier::{Adoption, Frontier};
 use net::warc::{self, Deed, Held, Record, Stage, Step, Walk};
 
 use super::picture::Picture;
-use super::{explained, warc_dir};
+use super::warc_dir;
 
 /// The field of `warcinfo` that names the collection.
 pub(super) const PART_OF: &str = "isPartOf";
@@ -104,7 +104,7 @@ impl<'a> Adopter<'a> {
             }
         }
         if held.stage == Stage::Open && readable < end {
-            adopted.aside = Some(warc::set_end_aside(self.dir, held, readable).map_err(explained)?);
+            adopted.aside = Some(warc::set_end_aside(self.dir, held, readable)?);
             end = readable;
         }
         adopted.captures += self.commit(&held.name, &collection, &portion, end).await?;
@@ -186,7 +186,7 @@ pub async fn adopt(
                 if collection.is_none() {
                     adopter.owner(&held).await?;
                 }
-                warc::take_back(&dir, &held.name).map_err(explained)?;
+                warc::take_back(&dir, &held.name)?;
                 Held { stage: Stage::Complete, ..held }
             }
             _ => held,
@@ -243,6 +243,6 @@ async fn reconcile(frontier: &Frontier, dir: &Path) -> Result<()> {
     }
     let id = frontier.set_archive_id(None).await?;
     frontier.store().sync().await?;
-    warc::Journal::begin(dir, id, picture.standing.batch).map_err(explained)?;
+    warc::Journal::begin(dir, id, picture.standing.batch)?;
     Ok(())
 }

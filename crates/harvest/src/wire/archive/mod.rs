@@ -77,7 +77,7 @@ impl WarcArchive {
     pub fn close(&self) -> Result<()> {
         let mut writing = self.writing.lock();
         for (_, mut set) in writing.sets.drain() {
-            set.close().map_err(explained)?;
+            set.close()?;
         }
         Ok(())
     }
@@ -85,7 +85,7 @@ impl WarcArchive {
     /// The store has everything on disk: whoever finds it knowing less will know.
     pub fn rest(&self) -> Result<()> {
         let Writing { journal, number, .. } = &mut *self.writing.lock();
-        journal.as_mut().map_or(Ok(()), |journal| journal.certain(*number)).map_err(explained)
+        Ok(journal.as_mut().map_or(Ok(()), |journal| journal.certain(*number))?)
     }
 
     fn keep_all(&self, batch: &[(&Order, &[Prepared])]) -> Result<Kept, FileError> {
@@ -248,8 +248,4 @@ fn capture(entry: &warc::Entry, file: &str, group_offset: u64) -> (CaptureKey, C
 fn told(error: &FileError) -> String {
     let source = std::error::Error::source(error).map_or_else(String::new, |source| format!(": {source}"));
     format!("archiving failed: {error}{source}")
-}
-
-fn explained(error: FileError) -> anyhow::Error {
-    anyhow::Error::new(error)
 }

@@ -12,11 +12,7 @@ use frontier::ArchiveFile;
 use frontier::Frontier;
 use net::warc::{self, Behind, Deed, Held, Known, Remembered, Stage, Standing, Why};
 
-use super::explained;
 use super::health::{Damage, Loss};
-
-/// Rows looked at in one go.
-const PAGE: usize = 1000;
 
 pub(super) struct Picture {
     pub(super) files: Vec<Held>,
@@ -27,21 +23,12 @@ pub(super) struct Picture {
 
 impl Picture {
     pub(super) async fn take(frontier: &Frontier, dir: &Path) -> Result<Picture> {
-        let mut rows = BTreeMap::new();
-        let mut rest = None;
-        loop {
-            let (page, next) = frontier.archive_files(rest, PAGE).await?;
-            rows.extend(page);
-            rest = next;
-            if rest.is_none() {
-                break;
-            }
-        }
+        let rows = frontier.all_archive_files().await?;
         let batch = rows.values().map(|row| row.batch).max().unwrap_or(0);
         let standing = Standing { id: frontier.archive_id().await?, batch };
-        let journal = warc::remembered(dir).map_err(explained)?;
+        let journal = warc::remembered(dir)?;
         // Last, so that no file is older than its row.
-        Ok(Picture { files: warc::survey(dir).map_err(explained)?, rows, journal, standing })
+        Ok(Picture { files: warc::survey(dir)?, rows, journal, standing })
     }
 
     /// What is to be done with each file, or why nothing is.
