@@ -14,9 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result};
-use frontier::Capture;
 use frontier::ports::{AnswerFacts, CaptureKey, Clock, Fetch, Order, Outlink, Report};
-use frontier::{Completed, Frontier, Target};
+use frontier::{Capture, Completed, Frontier, Target};
 use policy::catalog::Change;
 use policy::model::{LinkKind, Politeness, Profile, Settings};
 use policy::scope::{Scope, Within};

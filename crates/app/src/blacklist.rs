@@ -5,7 +5,7 @@ use frontier::{BlacklistRow, ranges};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::urls::{Act, Which, each};
+use super::urls::{Act, each};
 use super::{Answer, App, Problem};
 use crate::page::{self, Page};
 
@@ -86,8 +86,8 @@ pub async fn add_to_blacklist(app: &App, body: Addition) -> Answer<Added> {
     let reason = line(&body.reason).map_err(wrong("/reason"))?;
     let span = body.span.as_deref().map(duration).transpose().map_err(wrong("/for"))?;
     let until = span.map(|span| app.frontier.now().plus(span));
-    let which = Which { url: &body.url, collection: body.collection.as_deref() };
-    let (url, collections) = each(app, &which, &Act::Blacklist { reason: &reason, until }).await?;
+    let act = Act::Blacklist { reason: &reason, until };
+    let (url, collections) = each(app, &act, &body.url, body.collection.as_deref()).await?;
     Ok(Added { url, until: until.map(|until| until.to_string()), collections })
 }
 
@@ -111,7 +111,6 @@ pub struct Lifted {
 
 /// Bring a URL back into the queue, due now
 pub async fn lift(app: &App, body: Lift) -> Answer<Lifted> {
-    let which = Which { url: &body.url, collection: body.collection.as_deref() };
-    let (url, collections) = each(app, &which, &Act::Lift).await?;
+    let (url, collections) = each(app, &Act::Lift, &body.url, body.collection.as_deref()).await?;
     Ok(Lifted { url, collections })
 }

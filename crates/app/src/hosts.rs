@@ -32,15 +32,14 @@ pub struct HostItem {
 
 impl HostItem {
     pub(super) fn new(row: &HostRow, paused: bool) -> HostItem {
-        let text = |time: Option<policy::time::Time>| time.map(|time| time.to_string());
         HostItem {
             host: row.host.clone(),
             group: row.group.clone(),
-            next: text(row.next),
+            next: row.next.map(|time| time.to_string()),
             in_flight: row.in_flight.clone(),
-            busy_until: text(row.busy_until),
+            busy_until: row.busy_until.map(|time| time.to_string()),
             response_ms: row.response_time.0,
-            backoff_until: text(row.backoff_until),
+            backoff_until: row.backoff_until.map(|time| time.to_string()),
             failures: row.failures,
             paused,
         }

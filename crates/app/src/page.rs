@@ -41,9 +41,13 @@ pub struct Paging {
 
 /// How many items are wanted.
 pub fn limit(given: Option<usize>) -> Answer<usize> {
-    match given.unwrap_or(LIMIT_USUAL) {
-        limit if (1..=LIMIT_MAX).contains(&limit) => Ok(limit),
-        _ => Err(Problem::bad_request("this limit is out of range").hint(format!("from 1 to {LIMIT_MAX}"))),
+    within(given.unwrap_or(LIMIT_USUAL), LIMIT_MAX)
+}
+
+pub(crate) fn within(limit: usize, most: usize) -> Answer<usize> {
+    match (1..=most).contains(&limit) {
+        true => Ok(limit),
+        false => Err(Problem::bad_request("this limit is out of range").hint(format!("from 1 to {most}"))),
     }
 }
 

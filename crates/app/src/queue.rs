@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use store::table::KeyRange;
 use utoipa::{IntoParams, ToSchema};
 
-use super::urls::{Act, Which, each};
+use super::urls::{Act, each};
 use super::{Answer, App, Problem};
 use crate::page::{self, Listing, Page};
 
@@ -182,7 +182,6 @@ pub struct Moved {
 pub async fn move_url(app: &App, body: Move) -> Answer<Moved> {
     let to = from_now(&body.to).map_err(|wrong| Problem::invalid(wrong.clone()).field("/to", wrong))?;
     let due = app.frontier.now().plus(to);
-    let which = Which { url: &body.url, collection: body.collection.as_deref() };
-    let (url, collections) = each(app, &which, &Act::Move { due }).await?;
+    let (url, collections) = each(app, &Act::Move { due }, &body.url, body.collection.as_deref()).await?;
     Ok(Moved { url, due: due.to_string(), collections })
 }

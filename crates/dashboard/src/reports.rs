@@ -3,9 +3,7 @@
 mod drawn;
 
 use app::Answer;
-use app::reports::{
-    Asked, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, Format, OverdueItem,
-};
+use app::reports::{Asked, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, OverdueItem};
 use app::reports::{contract, domains, errors, feasibility};
 use axum::extract::State;
 use declare::text::{bytes_text, percent_text, rate_text};
@@ -61,7 +59,7 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
         .collect();
     let (back, limit) = (Some(since.to_owned()), Some(ROWS));
     let asked = contract::Asked { since: back.clone(), limit, ..contract::Asked::default() };
-    let contract = contract::report(&site.app, asked).await?.rows()?;
+    let contract = contract::rows(&site.app, &asked).await?;
     let view = VIEWS.iter().find(|(_, by)| Some(*by) == visit.asked("by")).map_or("domain", |(_, by)| by);
     let views: Vec<(&str, String, bool)> = VIEWS
         .iter()
@@ -71,11 +69,11 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
         .collect();
     let by = DomainsBy::ALL.into_iter().find(|by| by.as_str() == view).unwrap_or_default();
     let asked = domains::Asked { since: back.clone(), by, limit, ..domains::Asked::default() };
-    let domains = domains::report(&site.app, asked).await?.rows()?;
-    let asked = Asked { since: back, limit, format: Format::Json };
-    let errors = errors::report(&site.app, asked).await?.rows()?;
-    let asked = feasibility::Asked { limit, format: Format::Json };
-    let load = feasibility::report(&site.app, asked).await?.rows()?;
+    let domains = domains::rows(&site.app, &asked).await?;
+    let asked = Asked { since: back, limit, ..Asked::default() };
+    let errors = errors::rows(&site.app, &asked).await?;
+    let asked = feasibility::Asked { limit, ..feasibility::Asked::default() };
+    let load = feasibility::rows(&site.app, &asked).await?;
     let own = drawn::drawings(&site.app, since).await?;
     let has_data = !domains.items.is_empty();
     let main = html! {
@@ -115,18 +113,16 @@ pub(super) async fn show(State(site): State<Site>, visit: Visit) -> Shown {
 impl Site {
     /// A drawing of a report.
     async fn drawing(&self, report: &str, since: &str) -> Answer<Markup> {
-        let (app, since, format) = (&self.app, Some(since.to_owned()), Format::Svg);
+        let (app, since) = (&self.app, Some(since.to_owned()));
         let svg = match report {
             "contract" => {
-                let asked = contract::Asked { since, format, ..contract::Asked::default() };
-                contract::report(app, asked).await?.svg()?
+                contract::drawing(app, &contract::Asked { since, ..contract::Asked::default() }).await?
             }
             "domains" => {
-                let asked = domains::Asked { since, format, ..domains::Asked::default() };
-                domains::report(app, asked).await?.svg()?
+                domains::drawing(app, &domains::Asked { since, ..domains::Asked::default() }).await?
             }
-            "errors" => errors::report(app, Asked { since, limit: None, format }).await?.svg()?,
-            _ => feasibility::report(app, feasibility::Asked { limit: None, format }).await?.svg()?,
+            "errors" => errors::drawing(app, &Asked { since, ..Asked::default() }).await?,
+            _ => feasibility::drawing(app, &feasibility::Asked::default()).await?,
         };
         Ok(plot(report, &svg))
     }

@@ -310,6 +310,18 @@ pub enum ErrorKind {
     Robots,
 }
 
+impl ErrorKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ErrorKind::Dns => "dns",
+            ErrorKind::Connect => "connect",
+            ErrorKind::Timeout => "timeout",
+            ErrorKind::Broken => "broken",
+            ErrorKind::Robots => "robots",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use policy::model::NAME_BYTES_MAX;

@@ -8,9 +8,8 @@ mod rig;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use frontier::ErrorKind;
 use frontier::ports::{Fetch, Order, Report};
-use frontier::waiting_max;
+use frontier::{ErrorKind, waiting_max};
 use parking_lot::Mutex;
 use policy::model::Limits;
 use policy::time::{Span, Time};

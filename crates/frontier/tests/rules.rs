@@ -7,9 +7,8 @@ mod bench;
 use std::sync::Arc;
 
 use bench::*;
-use frontier::ErrorKind;
 use frontier::ports::{AnswerFacts, Clock, Fetch, Outlink, Report};
-use frontier::{Completed, Contract, Frontier, Situation, State, Target};
+use frontier::{Completed, Contract, ErrorKind, Frontier, Situation, State, Target};
 use policy::Rule;
 use policy::catalog::Change;
 use policy::model::{Collection, HostGroup, LinkKind, Politeness, Profile, Seed, Settings};

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use frontier::ports::Fetch;
-use frontier::{ErrorKind, UrlCounts};
-use frontier::{Frontier, Harvested};
+use frontier::{ErrorKind, Frontier, Harvested, UrlCounts};
 use parking_lot::Mutex;
 use policy::time::Span;
 use policy::walk::Outcome;
@@ -186,11 +185,9 @@ impl Figures {
 pub fn error_word(result: &Fetch) -> &'static str {
     match result {
         Fetch::Answer(_) => "none",
-        Fetch::DnsFailed | Fetch::NoAnswer(ErrorKind::Dns) => "dns",
-        Fetch::RobotsDenied { .. } | Fetch::NoAnswer(ErrorKind::Robots) => "robots",
+        Fetch::DnsFailed => ErrorKind::Dns.as_str(),
+        Fetch::RobotsDenied { .. } => ErrorKind::Robots.as_str(),
         Fetch::RobotsRead | Fetch::Deferred { .. } => "put off",
-        Fetch::NoAnswer(ErrorKind::Connect) => "connect",
-        Fetch::NoAnswer(ErrorKind::Timeout) => "timeout",
-        Fetch::NoAnswer(ErrorKind::Broken) => "broken",
+        Fetch::NoAnswer(kind) => kind.as_str(),
     }
 }

@@ -3,8 +3,7 @@
 
 use std::io::{self, Write};
 
-use frontier::ErrorKind;
-use frontier::{LinkTrace, State};
+use frontier::{ErrorKind, LinkTrace, State};
 use policy::time::Time;
 use serde_json::{Value, json};
 use sim::Harvest;

@@ -1,6 +1,5 @@
-use frontier::ErrorKind;
 use frontier::ports::Fetch;
-use frontier::{Harvested, LinkTrace};
+use frontier::{ErrorKind, Harvested, LinkTrace};
 use policy::time::Time;
 
 /// A committed harvest.

@@ -4,17 +4,15 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use declare::text::bytes_text;
-use frontier::Traffic;
-use frontier::{DomainRow, is_not_found};
+use frontier::{DomainRow, Traffic, is_not_found};
 use plan::plot::{BAD, GOOD, GREY, NEUTRAL, Series, Shape, WARNING};
 use policy::contract::begin_of;
 use policy::time::{Span, Time};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::errors::word;
 use super::timeline::{Timeline, drawn};
-use super::{Drawn, Format, Report, limit, since};
+use super::{Format, Report, limit, since};
 use crate::{Answer, App};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -122,16 +120,20 @@ pub struct Asked {
     pub format: Format,
 }
 
-/// The rows of the report, or a drawing.
-pub async fn report(app: &App, asked: Asked) -> Answer<Drawn<Report<DomainItem>>> {
-    let limit = limit(asked.limit)?;
+/// A drawing of the report, as SVG.
+pub async fn drawing(app: &App, asked: &Asked) -> Answer<String> {
+    limit(asked.limit)?;
     let (since, now) = since(app, asked.since.as_deref())?;
+    app.heavy(async move |app| Ok(plot(&app.frontier.traffic_by_hour(since).await?, since, now))).await
+}
+
+/// The rows of the report.
+pub async fn rows(app: &App, asked: &Asked) -> Answer<Report<DomainItem>> {
+    let (limit, by) = (limit(asked.limit)?, asked.by);
+    let (since, now) = since(app, asked.since.as_deref())?;
+    let step = asked.step.unwrap_or_else(|| TimeStep::usual(now.since(since))).span();
     app.heavy(async move |app| {
-        if asked.format == Format::Svg {
-            return Ok(Drawn::Svg(plot(&app.frontier.traffic_by_hour(since).await?, since, now)));
-        }
-        let step = asked.step.unwrap_or_else(|| TimeStep::usual(now.since(since))).span();
-        let items = match asked.by {
+        let items = match by {
             DomainsBy::Time => by_time(&app.frontier.traffic_by_hour(since).await?, step),
             DomainsBy::Domain => {
                 let traffic = app.frontier.traffic(since).await?;
@@ -141,7 +143,7 @@ pub async fn report(app: &App, asked: Asked) -> Answer<Drawn<Report<DomainItem>>
             }
             DomainsBy::Both => by_both(&app.frontier.traffic(since).await?, step),
         };
-        Ok(Drawn::Rows(Report::<DomainItem>::new(since, items, limit)))
+        Ok(Report::new(since, items, limit))
     })
     .await
 }
@@ -184,7 +186,7 @@ fn item(domain: Option<&str>, time: Option<Time>, sum: &Traffic) -> DomainItem {
         not_found: sum.answers(is_not_found),
         error_answers: sum.answers(is_error),
         errors: sum.no_answers(),
-        errors_by_kind: sum.errors.iter().map(|(kind, count)| (word(*kind).to_owned(), *count)).collect(),
+        errors_by_kind: sum.errors.iter().map(|(kind, count)| (kind.as_str().to_owned(), *count)).collect(),
         bytes: sum.bytes,
         new: sum.new,
         changed: sum.changed,

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use app::reports::{Timeline, since as report_since};
 use app::{Answer, App};
-use frontier::{ContractRow, DomainRow};
-use frontier::{Promises, Traffic};
+use frontier::{ContractRow, DomainRow, Promises, Traffic};
 use plan::plot::{BAD, GOOD, GREY, PALETTE, Series, Shape, WARNING};
 use policy::time::Time;
 

@@ -4,9 +4,8 @@
 
 use std::sync::Arc;
 
-use frontier::Capture;
 use frontier::ports::{AnswerFacts, CaptureKey, Clock, Fetch, Order, Outlink, Report};
-use frontier::{Completed, Frontier, Situation, State, Target};
+use frontier::{Capture, Completed, Frontier, Situation, State, Target};
 use policy::Rule;
 use policy::catalog::Change;
 use policy::model::{Limits, LinkKind, Profile};

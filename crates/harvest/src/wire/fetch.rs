@@ -4,9 +4,8 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use frontier::ErrorKind;
-use frontier::Frontier;
 use frontier::ports::{AnswerFacts, Clock, Fetch, Fetcher, Order, Outlink, PageNow, Report};
+use frontier::{ErrorKind, Frontier};
 use net::cookies::Jar;
 use net::decode;
 use net::exchange::{Exchange, Framing, Head};

@@ -8,9 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-use frontier::Host;
 use frontier::ports::{Archive, Clock, Fetcher, Order};
-use frontier::{CompletedAll, Frontier, Harvest, Situation, Summary, Target};
+use frontier::{CompletedAll, Frontier, Harvest, Host, Situation, Summary, Target};
 use net::dns::{Overrides, Resolver};
 use parking_lot::Mutex;
 use policy::catalog::Change;

@@ -5,15 +5,13 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use app::live::{Event, Sample};
-use app::reports::kind_word;
 use app::status::{Asked, LatestItem, Status};
 use app::{App, Problem};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use frontier::UrlCounts;
-use frontier::is_content;
+use frontier::{UrlCounts, is_content};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -119,7 +117,7 @@ async fn metrics(State(app): State<App>) -> Answer<Response> {
     out.counter("skurd_urls_added_total", "URLs found and queued, since the start", glance.added);
     let statuses: Vec<_> = traffic.statuses.iter().map(|(s, n)| (format!("status=\"{s}\""), *n)).collect();
     out.labelled("skurd_answers_total", "Answers by status, of all time", "counter", &statuses);
-    let errors = traffic.errors.iter().map(|(e, n)| (format!("kind=\"{}\"", kind_word(*e)), *n));
+    let errors = traffic.errors.iter().map(|(e, n)| (format!("kind=\"{}\"", e.as_str()), *n));
     let errors: Vec<_> = errors.collect();
     out.labelled("skurd_no_answers_total", "Harvests without an answer by reason", "counter", &errors);
     let promises = &totals.promises;

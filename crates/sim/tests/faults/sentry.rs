@@ -6,9 +6,8 @@ use std::hash::{DefaultHasher, Hash};
 use std::sync::Arc;
 use std::time::Duration;
 
-use frontier::Capture;
 use frontier::ports::{CaptureKey, Clock, Fetch, Fetcher, Order, Report};
-use frontier::{Frontier, Harvested, Witness};
+use frontier::{Capture, Frontier, Harvested, Witness};
 use parking_lot::Mutex;
 use policy::time::{Span, Time};
 use sim::{Answered, Checker, VirtualClock, WebFetcher};

@@ -5,9 +5,8 @@
 use std::io::{self, Write};
 
 use declare::text::time_json;
-use frontier::Harvested;
-use frontier::WalkRun;
 use frontier::ports::{Fetch, WalkOrder};
+use frontier::{Harvested, WalkRun};
 use harvest::error_word;
 use harvest::walk::Standing;
 use policy::walk::{Kind, Outcome, Walk};

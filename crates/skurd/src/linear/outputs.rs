@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use declare::counted;
-use frontier::Capture;
 use frontier::ports::CaptureKey;
-use frontier::{Frontier, Harvested};
+use frontier::{Capture, Frontier, Harvested};
 use harvest::session::note;
 use policy::model::DeclaredWalk;
 use policy::time::Time;

@@ -11,10 +11,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use declare::hint::hinted;
-use frontier::Capture;
 use frontier::ports::CaptureKey;
-use frontier::{Adoption, Frontier};
-use net::warc::{self, Deed, Held, Record, Stage, Step, Walk};
+use frontier::{Adoption, Capture, Frontier};
+use net::warc::{self, Deed, Held, Stage, Step, Walk};
 
 use super::picture::Picture;
 use super::warc_dir;
@@ -91,7 +90,14 @@ impl<'a> Adopter<'a> {
                 Step::Record(record) => {
                     end = record.next;
                     readable = end;
-                    self.record(&record, &held.name, &mut portion, &mut adopted);
+                    match (record.digests.problem(), &record.entry) {
+                        (Some(problem), _) => adopted.damaged(record.extent.offset, end, problem),
+                        (None, Some(entry)) => {
+                            portion.push(super::capture(entry, &held.name, 0));
+                            adopted.read += 1;
+                        }
+                        (None, None) => {}
+                    }
                 }
                 Step::Damaged { from, to, reason } => {
                     adopted.damaged(from, to, reason);
@@ -109,22 +115,6 @@ impl<'a> Adopter<'a> {
         }
         adopted.captures += self.commit(&held.name, &collection, &portion, end).await?;
         Ok(adopted)
-    }
-
-    fn record(
-        &self,
-        record: &Record,
-        file: &str,
-        portion: &mut Vec<(CaptureKey, Capture)>,
-        adopted: &mut Adopted,
-    ) {
-        if let Some(problem) = record.digests.problem() {
-            return adopted.damaged(record.extent.offset, record.next, problem);
-        }
-        if let Some(entry) = &record.entry {
-            portion.push(super::capture(entry, file, 0));
-            adopted.read += 1;
-        }
     }
 
     async fn commit(

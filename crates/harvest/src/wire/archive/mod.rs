@@ -20,9 +20,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use frontier::Frontier;
 use frontier::ports::{Archive, CaptureKey, Clock, FileEnd, Kept, Order};
-use frontier::{ArchiveFile, Capture};
+use frontier::{ArchiveFile, Capture, Frontier};
 pub use health::{Damage, Health, Loss};
 use net::warc::{self, Batch, Compression, FileError, FileSet, Journal, Kind, Mark, Part, Prepared};
 use parking_lot::Mutex;

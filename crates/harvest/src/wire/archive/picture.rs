@@ -8,8 +8,7 @@ use anyhow::Result;
 use declare::counted;
 use declare::hint::hinted;
 use declare::text::bytes_text;
-use frontier::ArchiveFile;
-use frontier::Frontier;
+use frontier::{ArchiveFile, Frontier};
 use net::warc::{self, Behind, Deed, Held, Known, Remembered, Stage, Standing, Why};
 
 use super::health::{Damage, Loss};
