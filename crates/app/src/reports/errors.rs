@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use frontier::{DomainRow, ErrorKind, Traffic};
+use frontier::{DomainRow, Traffic};
 use plan::plot::{PALETTE, Series, Shape};
 use policy::time::Time;
 use serde::{Deserialize, Serialize};
