@@ -7,7 +7,7 @@ use http::StatusCode;
 use policy::catalog::Catalog;
 use policy::model::DeclaredWalk;
 use policy::time::Time;
-use policy::url::CrawlUrl;
+use policy::url::{CrawlUrl, site_of};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -142,49 +142,39 @@ pub struct PauseChange {
     pub paused: Vec<PauseItem>,
 }
 
-/// List what is paused
-pub async fn list_pauses(app: &App) -> Answer<Vec<PauseItem>> {
-    paused(app).await
-}
-
 /// Pause: nothing more of it is fetched until it is resumed, also after a restart
 ///
 /// What is in flight comes home.
 pub async fn pause(app: &App, what: Pausable) -> Answer<PauseChange> {
-    let changed = app.frontier.pause(&pause_of(app, &what, true).await?).await?;
-    Ok(PauseChange { changed, paused: paused(app).await? })
+    let pause = pause_of(what)?;
+    must_be_there(app, &pause).await?;
+    let changed = app.frontier.pause(&pause).await?;
+    Ok(PauseChange { changed, paused: list_pauses(app).await? })
 }
 
 /// Resume: it goes on at once
 pub async fn resume(app: &App, what: Pausable) -> Answer<PauseChange> {
-    let pause = pause_of(app, &what, false).await?;
+    let pause = pause_of(what)?;
     let changed = app.heavy(async move |app| Ok(app.frontier.resume(&pause).await?)).await?;
-    Ok(PauseChange { changed, paused: paused(app).await? })
+    Ok(PauseChange { changed, paused: list_pauses(app).await? })
 }
 
-async fn pause_of(app: &App, what: &Pausable, must_be_there: bool) -> Answer<Pause> {
+fn pause_of(what: Pausable) -> Answer<Pause> {
     Ok(match what {
         Pausable::Everything {} => Pause::Everything,
-        Pausable::Collection { name } => {
-            if must_be_there {
-                app.collection(name).await?;
-            }
-            Pause::Collection(name.clone())
-        }
-        Pausable::Host { name } => {
-            let host = policy::url::site_of(&host_name(name)?).to_owned();
-            if must_be_there {
-                known_host(app, &host).await?;
-            }
-            Pause::Host(host)
-        }
-        Pausable::Walk { name } => {
-            if must_be_there {
-                walks::declared(app, name).await?;
-            }
-            Pause::Walk(name.clone())
-        }
+        Pausable::Collection { name } => Pause::Collection(name),
+        Pausable::Host { name } => Pause::Host(site_of(&host_name(&name)?).to_owned()),
+        Pausable::Walk { name } => Pause::Walk(name),
     })
+}
+
+async fn must_be_there(app: &App, pause: &Pause) -> Answer<()> {
+    match pause {
+        Pause::Collection(name) => app.collection(name).await,
+        Pause::Host(host) => known_host(app, host).await,
+        Pause::Walk(name) => walks::declared(app, name).await.map(drop),
+        _ => Ok(()),
+    }
 }
 
 /// A host that is waited for, was harvested, or is declared: any other is probably misspelt.
@@ -210,7 +200,8 @@ async fn known_host(app: &App, host: &str) -> Answer<()> {
     ))
 }
 
-pub(crate) async fn paused(app: &App) -> Answer<Vec<PauseItem>> {
+/// List what is paused
+pub async fn list_pauses(app: &App) -> Answer<Vec<PauseItem>> {
     let item = |(pause, since): (Pause, Time)| {
         let target = match pause {
             Pause::Everything => Pausable::Everything {},

@@ -5,6 +5,8 @@
 //! one all the same: a request reads a bounded number of rows. A cursor is nobody's to trust: the
 //! place it names must lie in the range that the question has anyway.
 
+use std::collections::BinaryHeap;
+
 use data_encoding::BASE64URL_NOPAD;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -37,6 +39,33 @@ pub struct Paging {
     /// How many items at most; 100 if not given.
     #[param(minimum = 1, maximum = 1000)]
     pub limit: Option<usize>,
+}
+
+impl Paging {
+    /// The names of the page, of all there are in whatever order; and the cursor of the next.
+    pub(crate) fn names<N: AsRef<str> + Ord>(&self, all: Vec<N>) -> Answer<(Vec<N>, Option<String>)> {
+        let limit = limit(self.limit)?;
+        let after = self.cursor.as_deref().map(cursor_name).transpose()?;
+        let mut names = first_names(all, after.as_deref(), limit + 1);
+        let more = names.len() > limit;
+        names.truncate(limit);
+        let next = names.last().filter(|_| more).map(|last| name_cursor(last.as_ref()));
+        Ok((names, next))
+    }
+}
+
+/// The first names in order behind `after`, without sorting all of them.
+fn first_names<N: AsRef<str> + Ord>(names: Vec<N>, after: Option<&str>, count: usize) -> Vec<N> {
+    let mut first: BinaryHeap<N> = BinaryHeap::with_capacity(count + 1);
+    for name in names.into_iter().filter(|name| after.is_none_or(|after| name.as_ref() > after)) {
+        if first.len() < count {
+            first.push(name);
+        } else if first.peek().is_some_and(|last| name < *last) {
+            first.pop();
+            first.push(name);
+        }
+    }
+    first.into_sorted_vec()
 }
 
 /// How many items are wanted.
@@ -141,11 +170,11 @@ pub(crate) fn next(rest: Option<KeyRange>) -> Option<String> {
 }
 
 /// A name as a cursor.
-pub fn name_cursor(name: &str) -> String {
+fn name_cursor(name: &str) -> String {
     BASE64URL_NOPAD.encode(name.as_bytes())
 }
 
-pub fn cursor_name(cursor: &str) -> Answer<String> {
+fn cursor_name(cursor: &str) -> Answer<String> {
     let bytes = BASE64URL_NOPAD.decode(cursor.as_bytes()).map_err(|_| wrong_cursor())?;
     String::from_utf8(bytes).map_err(|_| wrong_cursor())
 }
@@ -165,6 +194,14 @@ pub fn wrong_cursor() -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn i4_pages_of_names_are_in_order_and_complete() {
+        let names = ["b", "", "c", "a", "å", "ab"];
+        assert_eq!(first_names(names.to_vec(), None, 3), ["", "a", "ab"]);
+        assert_eq!(first_names(names.to_vec(), Some("ab"), 3), ["b", "c", "å"]);
+        assert_eq!(first_names(names.to_vec(), Some("å"), 3), [""; 0]);
+    }
 
     #[test]
     fn i4_cursors_come_back_and_strange_ones_are_refused() {

@@ -8,7 +8,7 @@ use policy::time::Time;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::control::{PauseItem, paused};
+use super::control::{Pausable, PauseItem, list_pauses};
 use super::{Answer, App};
 use crate::Sample;
 
@@ -81,8 +81,8 @@ impl From<UrlCounts> for CollectionCounts {
 /// Get the figures of now
 pub async fn status(app: &App) -> Answer<Status> {
     let traffic = app.frontier.totals().await?.traffic;
-    let paused = paused(app).await?;
-    let everything = paused.iter().any(|item| matches!(item.target, super::control::Pausable::Everything {}));
+    let paused = list_pauses(app).await?;
+    let everything = paused.iter().any(|item| item.target == Pausable::Everything {});
     let state = match (app.live.is_stopping(), everything) {
         (true, _) => "stopping",
         (false, true) => "paused",

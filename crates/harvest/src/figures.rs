@@ -62,18 +62,6 @@ pub struct Counts {
     stopped: bool,
 }
 
-/// The figures without the names behind them: cheap to take once a second.
-#[derive(Clone, Debug, Default)]
-pub struct Glance {
-    pub harvests: u64,
-    pub bytes: u64,
-    pub captures: u64,
-    pub added: u64,
-    pub hosts: usize,
-    pub standing: Standing,
-    pub in_flight: usize,
-}
-
 impl Figures {
     /// Reads the counters of the store, and with `promises` also what was promised.
     pub async fn look(&self, frontier: &Frontier, promises: bool) -> store::Result<()> {
@@ -114,17 +102,9 @@ impl Figures {
         self.counts.lock().clone()
     }
 
-    pub fn glance(&self) -> Glance {
-        let counts = self.counts.lock();
-        Glance {
-            harvests: counts.harvests,
-            bytes: counts.bytes,
-            captures: counts.captures,
-            added: counts.added,
-            hosts: counts.hosts.len(),
-            standing: counts.standing,
-            in_flight: counts.in_flight,
-        }
+    /// Looks at them where they are: the names in them are many.
+    pub fn look_at<T>(&self, look: impl FnOnce(&Counts) -> T) -> T {
+        look(&self.counts.lock())
     }
 
     pub fn add(&self, harvested: &Harvested<'_>) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use declare::hint::{hinted, unknown};
+use declare::hint::hinted;
 use declare::{Data, TextRule, read_text};
 use frontier::Frontier;
 use frontier::ports::Clock;
@@ -52,19 +52,6 @@ pub fn frontier_of(store: Store) -> Frontier {
     let clock = Arc::new(SystemClock);
     let seed = clock.now().0.unsigned_abs() ^ (u64::from(std::process::id()) << 44);
     Frontier::new(store, clock, seed)
-}
-
-/// The collection by that name, declared or with URLs that are left of it.
-pub async fn collection(frontier: &Frontier, name: &str) -> store::Result<Result<()>> {
-    let left = frontier.collections_with_urls().await?;
-    let found = frontier.with_catalog(|catalog| {
-        let is_there = catalog.collection(name).is_some() || left.iter().any(|other| other == name);
-        match is_there {
-            true => Ok(()),
-            false => Err(unknown("collection", name, catalog.collections().map(|c| c.name.as_str()))),
-        }
-    });
-    found.await
 }
 
 /// Data goes here, in large pieces.

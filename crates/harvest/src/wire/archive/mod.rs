@@ -15,6 +15,7 @@ mod picture;
 mod settings;
 mod start;
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -134,11 +135,12 @@ impl WarcArchive {
             if writing.in_hand.iter().any(|(begun, _)| begun == collection) {
                 continue;
             }
-            if !writing.sets.contains_key(collection) {
-                let set = FileSet::new(self.file_settings(collection, compression))?;
-                writing.sets.insert(collection.clone(), set);
-            }
-            let set = writing.sets.get_mut(collection).ok_or(FileError::NoBatch)?;
+            let set = match writing.sets.entry(collection.clone()) {
+                Entry::Occupied(set) => set.into_mut(),
+                Entry::Vacant(place) => {
+                    place.insert(FileSet::new(self.file_settings(collection, compression))?)
+                }
+            };
             let mark = set.begin(SystemClock.now())?;
             writing.in_hand.push((collection.clone(), mark));
         }

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use anyhow::Result;
 use declare::counted;
-use declare::hint::hinted;
 use declare::text::bytes_text;
 use frontier::{ArchiveFile, Frontier};
 use net::warc::{self, Behind, Deed, Held, Known, Remembered, Stage, Standing, Why};
@@ -68,11 +67,6 @@ impl Picture {
 }
 
 /// What is wrong with the store, and what can be done about it.
-pub(super) fn refusal(behind: &Behind, data: &Path) -> anyhow::Error {
-    let (what, hint) = told(behind, data);
-    hinted(what, hint)
-}
-
 pub(super) fn told(behind: &Behind, data: &Path) -> (String, String) {
     let Behind { why, files, bytes } = behind;
     let why = match why {

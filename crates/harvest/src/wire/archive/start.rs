@@ -8,11 +8,12 @@
 use std::path::Path;
 
 use anyhow::Result;
+use declare::hint::hinted;
 use frontier::ArchiveFile;
 use net::warc::{self, Deed, FileSet, Held, Journal, Stage};
 
 use super::adopt::{Adopted, Adopter};
-use super::picture::{Picture, refusal};
+use super::picture::{self, Picture};
 use super::{WarcArchive, health};
 
 /// What was found, before anything is done about it.
@@ -34,7 +35,10 @@ impl WarcArchive {
     /// Looks whether store and archive fit together. Changes nothing.
     pub async fn examine(&self, data: &Path) -> Result<Examined> {
         let picture = Picture::take(&self.frontier, &self.dir).await?;
-        let deeds = picture.judged().map_err(|behind| refusal(&behind, data))?;
+        let deeds = picture.judged().map_err(|behind| {
+            let (what, hint) = picture::told(&behind, data);
+            hinted(what, hint)
+        })?;
         Ok(Examined { picture, deeds })
     }
 
