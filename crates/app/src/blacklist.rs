@@ -42,7 +42,7 @@ pub async fn list_blacklist(app: &App, filter: Filter) -> Answer<Page<BlacklistI
         app.collection(name).await?;
     }
     let whole = ranges::blacklist(filter.collection.as_deref());
-    let range = page::rest(filter.cursor.as_deref(), whole)?;
+    let range = page::rest(filter.cursor.as_deref(), &whole)?;
     let (rows, rest) = app.frontier.blacklist(None, Some(range), limit).await?;
     let item = |BlacklistRow { collection, url, entry }| BlacklistItem {
         collection,

@@ -63,7 +63,7 @@ pub struct Filter {
 /// List the hosts that have URLs
 pub async fn list_hosts(app: &App, filter: Filter) -> Answer<Page<HostItem>> {
     let limit = page::limit(filter.limit)?;
-    let mut rest = Some(page::rest(filter.cursor.as_deref(), ranges::hosts())?);
+    let mut rest = Some(page::rest(filter.cursor.as_deref(), &ranges::hosts())?);
     let paused: BTreeSet<Pause> = app.frontier.paused().await?.into_iter().map(|(pause, _)| pause).collect();
     let item = |row: &HostRow| HostItem::new(row, paused.contains(&Pause::Host(row.host.clone())));
     let (mut items, mut read) = (Vec::new(), 0);

@@ -160,8 +160,8 @@ impl<T> Listing<T> {
 }
 
 /// What is left of a list that lies in one range.
-pub(crate) fn rest(cursor: Option<&str>, whole: KeyRange) -> Answer<KeyRange> {
-    cursor.map_or(Ok(whole.clone()), |cursor| Place::of_cursor(cursor)?.rest_of(&whole))
+pub(crate) fn rest(cursor: Option<&str>, whole: &KeyRange) -> Answer<KeyRange> {
+    cursor.map_or(Ok(Place::default()), Place::of_cursor)?.rest_of(whole)
 }
 
 /// The cursor of what is left of it.

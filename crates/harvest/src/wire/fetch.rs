@@ -349,7 +349,6 @@ impl Work {
             unchanged,
             dns_failed: self.dns_failed,
             robots_denied_until: self.denied_until,
-            ..AnswerFacts::default()
         };
         let existence = self.existence(&extracted);
         let page = self.page(&extracted, unchanged);
