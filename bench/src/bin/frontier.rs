@@ -15,8 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, Result};
 use frontier::ports::{AnswerFacts, CaptureKey, Clock, Fetch, Order, Outlink, Report};
-use frontier::schema::Capture;
-use frontier::{Completed, Frontier, Target};
+use frontier::{Capture, Completed, Frontier, Target};
 use policy::catalog::Change;
 use policy::model::{LinkKind, Politeness, Profile, Settings};
 use policy::scope::{Scope, Within};

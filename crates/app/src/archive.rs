@@ -1,11 +1,9 @@
 //! The archive held against the captures: as a stream, since it may take hours.
 
-use std::ops::ControlFlow;
-
-use harvest::wire::archive::check::{Finding, Summary, check};
-use harvest::wire::archive::{Damage, Loss};
+use anyhow::Context;
+use harvest::wire::archive::check::{Finding, check};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
 use utoipa::IntoParams;
@@ -39,69 +37,19 @@ pub fn check_archive(app: &App, how: &How) -> Answer<mpsc::Receiver<anyhow::Resu
     tokio::task::spawn_blocking(move || {
         let _turn = turn;
         handle.block_on(async {
-            let hear = async |finding: Finding| match send.send(Ok(finding_json(&finding))).await {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
+            let hear = async |finding: Finding| -> anyhow::Result<()> {
+                send.send(serde_json::to_value(finding).map_err(Into::into)).await.context("nobody listens")
             };
-            let last = match check(&app.frontier, &app.data, full, hear).await {
-                Ok(Some(summary)) => Ok(summary_json(&summary)),
-                Ok(None) => return,
-                Err(error) => {
-                    tracing::error!("the archive could not be checked: {error:#}");
-                    Err(error)
-                }
-            };
+            let last = check(&app.frontier, &app.data, full, hear).await;
+            let last = last.and_then(|summary| Ok(serde_json::to_value(summary)?));
+            if let Err(error) = &last
+                && !send.is_closed()
+            {
+                tracing::error!("the archive could not be checked: {error:#}");
+            }
+            // Who had enough of it does not hear this either.
             let _ = send.send(last).await;
         });
     });
     Ok(receive)
-}
-
-fn finding_json(finding: &Finding) -> Value {
-    match finding {
-        Finding::Lost(Loss { file, damage, captures }) => {
-            let (bytes, known) = match damage {
-                Damage::Missing => (None, None),
-                Damage::Short { bytes, known } => (Some(bytes), Some(known)),
-            };
-            json!({ "event": "file", "problem": damage.word(), "file": file, "captures": captures, "bytes": bytes, "known": known })
-        }
-        Finding::Unknown { file, bytes } => {
-            json!({ "event": "file", "problem": "unknown", "file": file, "bytes": bytes })
-        }
-        Finding::Aside { file, bytes } => {
-            json!({ "event": "file", "problem": "set aside", "file": file, "bytes": bytes })
-        }
-        Finding::Damaged { file, from, to, reason } => {
-            json!({ "event": "file", "problem": "damaged", "file": file, "from": from, "to": to, "reason": reason })
-        }
-        Finding::Behind { what, hint } => json!({ "event": "behind", "problem": what, "hint": hint }),
-        Finding::Uncaptured { file, offset, url } => {
-            json!({ "event": "record", "problem": "no capture", "file": file, "offset": offset, "url": url })
-        }
-        Finding::Capture { collection, time, capture, reason } => json!({
-            "event": "capture",
-            "problem": reason,
-            "collection": collection,
-            "url": capture.url,
-            "time": time.to_string(),
-            "file": capture.file,
-            "offset": capture.offset,
-            "length": capture.length,
-        }),
-        Finding::Progress { files, bytes } => json!({ "event": "progress", "files": files, "bytes": bytes }),
-    }
-}
-
-fn summary_json(summary: &Summary) -> Value {
-    json!({
-        "event": "summary",
-        "sound": summary.sound,
-        "files": summary.files,
-        "files_wrong": summary.files_wrong,
-        "captures": summary.captures,
-        "captures_wrong": summary.captures_wrong,
-        "uncaptured": summary.uncaptured,
-        "bytes": summary.bytes,
-    })
 }

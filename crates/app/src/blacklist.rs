@@ -1,14 +1,13 @@
 //! The blacklist: looking, adding, lifting.
 
 use declare::given::{duration, line};
-use frontier::BlacklistRow;
-use frontier::schema::BLACKLIST;
+use frontier::{BlacklistRow, ranges};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::urls::{Act, Which, each};
+use super::urls::{Act, each};
 use super::{Answer, App, Problem};
-use crate::page::{self, Page, Place};
+use crate::page::{self, Page};
 
 /// A URL that is left alone.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -21,18 +20,6 @@ pub struct BlacklistItem {
     /// None: until somebody lifts it.
     #[schema(format = DateTime)]
     pub until: Option<String>,
-}
-
-impl BlacklistItem {
-    fn new(row: &BlacklistRow) -> BlacklistItem {
-        BlacklistItem {
-            collection: row.collection.clone(),
-            url: row.url.clone(),
-            reason: row.entry.reason.to_string(),
-            since: row.entry.since.to_string(),
-            until: row.entry.until.map(|until| until.to_string()),
-        }
-    }
 }
 
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -54,13 +41,17 @@ pub async fn list_blacklist(app: &App, filter: Filter) -> Answer<Page<BlacklistI
     if let Some(name) = &filter.collection {
         app.collection(name).await?;
     }
-    let whole =
-        filter.collection.as_deref().map_or_else(|| BLACKLIST.range(()), |name| BLACKLIST.range((name,)));
-    let place = filter.cursor.as_deref().map(Place::of_cursor).transpose()?;
-    let range = place.map_or(Ok(whole.clone()), |place| place.rest_of(&whole))?;
+    let whole = ranges::blacklist(filter.collection.as_deref());
+    let range = page::rest(filter.cursor.as_deref(), &whole)?;
     let (rows, rest) = app.frontier.blacklist(None, Some(range), limit).await?;
-    let next = rest.map(|rest| Place { range: 0, key: rest.from }.to_cursor());
-    Ok(Page { items: rows.iter().map(BlacklistItem::new).collect(), next })
+    let item = |BlacklistRow { collection, url, entry }| BlacklistItem {
+        collection,
+        url,
+        reason: entry.reason.to_string(),
+        since: entry.since.to_string(),
+        until: entry.until.map(|until| until.to_string()),
+    };
+    Ok(Page { items: rows.into_iter().map(item).collect(), next: page::next(rest) })
 }
 
 /// What to leave alone.
@@ -95,8 +86,8 @@ pub async fn add_to_blacklist(app: &App, body: Addition) -> Answer<Added> {
     let reason = line(&body.reason).map_err(wrong("/reason"))?;
     let span = body.span.as_deref().map(duration).transpose().map_err(wrong("/for"))?;
     let until = span.map(|span| app.frontier.now().plus(span));
-    let which = Which { url: &body.url, collection: body.collection.as_deref() };
-    let (url, collections) = each(app, &which, &Act::Blacklist { reason: &reason, until }).await?;
+    let act = Act::Blacklist { reason: &reason, until };
+    let (url, collections) = each(app, &act, &body.url, body.collection.as_deref()).await?;
     Ok(Added { url, until: until.map(|until| until.to_string()), collections })
 }
 
@@ -120,7 +111,6 @@ pub struct Lifted {
 
 /// Bring a URL back into the queue, due now
 pub async fn lift(app: &App, body: Lift) -> Answer<Lifted> {
-    let which = Which { url: &body.url, collection: body.collection.as_deref() };
-    let (url, collections) = each(app, &which, &Act::Lift).await?;
+    let (url, collections) = each(app, &Act::Lift, &body.url, body.collection.as_deref()).await?;
     Ok(Lifted { url, collections })
 }

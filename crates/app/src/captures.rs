@@ -9,17 +9,14 @@ use std::path::PathBuf;
 
 pub use content::{ContentKind, StoredContent};
 use data_encoding::BASE64URL_NOPAD;
-use frontier::schema::{CAPTURES, Capture, surt_in_key};
-use harvest::session;
+use frontier::{Capture, CaptureId, ranges};
 use harvest::wire::warc_dir;
 use http::StatusCode;
-use policy::time::Time;
 use serde::{Deserialize, Serialize};
-use store::table::KeyRange;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Answer, App, Problem};
-use crate::page::{self, Page, Place, ROWS_READ_MAX};
+use crate::page::{self, Listing, Page};
 
 /// A capture. Scripts rely on these fields (page 6).
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -42,22 +39,19 @@ pub struct CaptureItem {
     pub id: String,
 }
 
-/// The key of a row of `CAPTURES`.
-type Key = (String, String, i64, u64);
-
-fn item(key: &Key, row: &Capture) -> CaptureItem {
+fn item((id, row): (CaptureId, Capture)) -> CaptureItem {
     CaptureItem {
-        collection: key.0.clone(),
-        url: row.url.clone(),
-        time: Time(key.2).to_string(),
+        time: id.time.to_string(),
         status: (row.status > 0).then_some(row.status),
-        mime: row.mime.clone(),
-        digest: row.digest.clone(),
-        file: row.file.clone(),
+        id: BASE64URL_NOPAD.encode(&id.to_bytes()),
+        collection: id.collection,
+        url: row.url,
+        mime: row.mime,
+        digest: row.digest,
+        file: row.file,
         offset: row.offset,
         length: row.length,
         revisit: row.revisit,
-        id: BASE64URL_NOPAD.encode(&CAPTURES.key((key.0.as_str(), key.1.as_str(), key.2, key.3))),
     }
 }
 
@@ -81,64 +75,41 @@ pub struct Filter {
 /// List what was archived: of a URL, of all that begin alike, or all
 pub async fn list_captures(app: &App, filter: Filter) -> Answer<Page<CaptureItem>> {
     let limit = page::limit(filter.limit)?;
-    let collections = match &filter.collection {
-        Some(name) => app.collections(Some(name)).await?,
-        None => session::collections_with_captures(&app.frontier).await?,
-    };
+    let collections = app.collections_with_captures(filter.collection.as_deref()).await?;
     let url = match &filter.url {
         Some(url) => Some(app.url(url).await?),
         None => None,
     };
-    let start = Place { range: 0, key: Vec::new() };
-    let mut place = filter.cursor.as_deref().map_or(Ok(start), Place::of_cursor)?;
-    let (mut items, mut read) = (Vec::new(), 0);
-    while let Some(collection) = collections.get(place.range) {
-        if items.len() == limit || read >= ROWS_READ_MAX {
-            return Ok(Page { items, next: Some(place.to_cursor()) });
-        }
-        let whole =
-            range(app, collection, url.as_ref().map(|url| url.as_str()), filter.prefix.as_deref()).await?;
-        let rest = place.rest_of(&whole)?;
-        let tx = app.frontier.store().begin().await?;
-        let page = CAPTURES.scan(&tx, &rest, limit - items.len(), store::Order::Forward).await?;
-        read += page.rows.len();
-        // Two spellings share a key.
-        let wanted =
-            page.rows.iter().filter(|(_, row)| url.as_ref().is_none_or(|url| row.url == url.as_str()));
-        items.extend(wanted.map(|(key, row)| item(key, row)));
-        match page.rest {
-            Some(rest) => place.key = rest.from,
-            None => place = Place { range: place.range + 1, key: Vec::new() },
-        }
+    let mut ranges = Vec::new();
+    for collection in collections {
+        ranges.push(match (&url, &filter.prefix) {
+            (Some(url), _) => ranges::captures_of(&collection, &net::surt::key(url.as_str())),
+            (None, Some(prefix)) => {
+                ranges::captures_below(&collection, &net::surt::key(app.url(prefix).await?.as_str()))
+            }
+            (None, None) => ranges::captures(Some(&collection)),
+        });
     }
-    Ok(Page { items, next: None })
-}
-
-async fn range(app: &App, collection: &str, url: Option<&str>, prefix: Option<&str>) -> Answer<KeyRange> {
-    if let Some(url) = url {
-        return Ok(CAPTURES.range((collection, surt_in_key(&net::surt::key(url)))));
+    // Two spellings share a key.
+    let is_wanted = |(_, row): &(CaptureId, Capture)| url.as_ref().is_none_or(|url| row.url == url.as_str());
+    let mut list = Listing::begin(filter.cursor.as_deref(), limit, ranges)?;
+    while let Some((_, rest, limit)) = list.next()? {
+        let (rows, rest) = app.frontier.captures_in(&rest, limit).await?;
+        list.take(rows.len(), rows.into_iter().filter(is_wanted).map(item), rest);
     }
-    let Some(prefix) = prefix else { return Ok(CAPTURES.range((collection,))) };
-    let key = net::surt::key(app.url(prefix).await?.as_str());
-    let key = surt_in_key(&key);
-    let end = format!("{key}\u{10FFFF}");
-    Ok(KeyRange {
-        from: CAPTURES.range_from((collection,), (collection, key)).from,
-        to: CAPTURES.range_before((collection,), (collection, end.as_str())).to,
-    })
+    Ok(list.page())
 }
 
 /// Get what is known of a capture
 pub async fn get_capture(app: &App, id: String) -> Answer<CaptureItem> {
-    let (key, row) = found(app, &id).await?;
-    Ok(item(&key, &row))
+    found(app, &id).await.map(item)
 }
 
 /// Where the record of a capture lies, and what it is called when it stands alone.
 pub async fn get_record(app: &App, id: String) -> Answer<StoredPart> {
-    let (key, row) = found(app, &id).await?;
+    let (id, row) = found(app, &id).await?;
     let end = row.file.rsplit_once(".warc").map_or("", |(_, end)| end);
-    let name = format!("{}-{}.warc{end}", net::warc::date::digits14(Time(key.2)), row.offset);
+    let name = format!("{}-{}.warc{end}", net::warc::date::digits14(id.time), row.offset);
     Ok(StoredPart { file: warc_dir(&app.data).join(&row.file), offset: row.offset, length: row.length, name })
 }
 
@@ -163,22 +134,24 @@ impl StoredPart {
 /// Where the content of a capture lies; of one that is the same as before, in the record it refers
 /// to.
 pub async fn get_content(app: &App, id: String) -> Answer<StoredContent> {
-    let (key, row) = found(app, &id).await?;
+    let (id, row) = found(app, &id).await?;
     let row = match row.revisit {
-        true => app.frontier.original(&key.0, &key.1, &row.url).await?.map_or(row, |(_, original)| original),
+        true => {
+            let original = app.frontier.original(&id.collection, &id.surt, &row.url).await?;
+            original.map_or(row, |(_, original)| original)
+        }
         false => row,
     };
     let file = warc_dir(&app.data).join(&row.file);
     Ok(StoredContent { file, offset: row.offset, length: row.length, mime: row.mime })
 }
 
-async fn found(app: &App, id: &str) -> Answer<(Key, Capture)> {
+async fn found(app: &App, id: &str) -> Answer<(CaptureId, Capture)> {
     let none = || Problem::new(StatusCode::NOT_FOUND, "there is no such capture");
     let bytes = BASE64URL_NOPAD.decode(id.as_bytes()).map_err(|_| none())?;
-    let key = CAPTURES.key_from(&bytes).map_err(|_| none())?;
-    let tx = app.frontier.store().begin().await?;
-    let row = CAPTURES.get(&tx, (key.0.as_str(), key.1.as_str(), key.2, key.3)).await?.ok_or_else(none)?;
-    Ok((key, row))
+    let id = CaptureId::from_bytes(&bytes).ok_or_else(none)?;
+    let row = app.frontier.capture(&id).await?.ok_or_else(none)?;
+    Ok((id, row))
 }
 
 fn open_file(path: &std::path::Path) -> Answer<std::fs::File> {

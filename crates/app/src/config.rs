@@ -30,7 +30,7 @@ const SIMULATED_WITHIN: Span = Span::seconds(20);
 const OUTPUT_BYTES_MAX: usize = 32 << 20;
 
 /// What a config declares, or what is wrong with it.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
 pub struct Checked {
     pub good: bool,
     pub problems: Vec<ConfigProblem>,
@@ -70,8 +70,6 @@ fn checked(text: &[u8]) -> Checked {
     match declare::parse("config", text) {
         Ok(declared) => Checked {
             good: true,
-            problems: Vec::new(),
-            more: 0,
             warnings: declared.warnings().into_iter().map(|(what, _)| what.to_owned()).collect(),
             declares: Some(Declares {
                 collections: declared.collections.len(),
@@ -80,25 +78,18 @@ fn checked(text: &[u8]) -> Checked {
                 host_groups: declared.groups.len(),
                 hosts: declared.hosts.len(),
             }),
+            ..Checked::default()
         },
-        Err(error) => Checked {
-            good: false,
-            problems: problems(&error),
-            more: error.more,
-            warnings: Vec::new(),
-            declares: None,
-        },
+        Err(ConfigError { problems, more, .. }) => {
+            let told = problems.into_iter().map(|found| ConfigProblem {
+                line: found.at.line,
+                column: found.at.column,
+                problem: found.what,
+                hint: found.hint,
+            });
+            Checked { problems: told.collect(), more, ..Checked::default() }
+        }
     }
-}
-
-fn problems(error: &ConfigError) -> Vec<ConfigProblem> {
-    let told = error.problems.iter().map(|problem| ConfigProblem {
-        line: problem.at.line,
-        column: problem.at.column,
-        problem: problem.what.clone(),
-        hint: problem.hint.clone(),
-    });
-    told.collect()
 }
 
 /// What to simulate.

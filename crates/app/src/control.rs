@@ -2,13 +2,12 @@
 
 use declare::excerpt;
 use declare::hint::hinted;
-use frontier::schema::{CAPTURES, HOSTS};
 use frontier::{Pause, Started, Target};
-use harvest::session;
 use http::StatusCode;
 use policy::catalog::Catalog;
 use policy::model::DeclaredWalk;
-use policy::url::CrawlUrl;
+use policy::time::Time;
+use policy::url::{CrawlUrl, site_of};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -96,8 +95,7 @@ fn has_profile(catalog: &Catalog, seed: &str, profile: &str) -> anyhow::Result<(
 }
 
 fn nothing(wanted: &Start) -> Problem {
-    let conflict =
-        |what: String| Problem::new(http::StatusCode::CONFLICT, format!("nothing to start: {what}"));
+    let conflict = |what: String| Problem::new(StatusCode::CONFLICT, format!("nothing to start: {what}"));
     match (&wanted.seed, wanted.profiles.first(), &wanted.collection) {
         (Some(seed), ..) => conflict(format!("no profile of seed {} exists", excerpt(seed)))
             .hint("`skurd seed add --replace` gives it another profile"),
@@ -144,49 +142,39 @@ pub struct PauseChange {
     pub paused: Vec<PauseItem>,
 }
 
-/// List what is paused
-pub async fn list_pauses(app: &App) -> Answer<Vec<PauseItem>> {
-    paused(app).await
-}
-
 /// Pause: nothing more of it is fetched until it is resumed, also after a restart
 ///
 /// What is in flight comes home.
 pub async fn pause(app: &App, what: Pausable) -> Answer<PauseChange> {
-    let changed = app.frontier.pause(&pause_of(app, &what, true).await?).await?;
-    Ok(PauseChange { changed, paused: paused(app).await? })
+    let pause = pause_of(what)?;
+    must_be_there(app, &pause).await?;
+    let changed = app.frontier.pause(&pause).await?;
+    Ok(PauseChange { changed, paused: list_pauses(app).await? })
 }
 
 /// Resume: it goes on at once
 pub async fn resume(app: &App, what: Pausable) -> Answer<PauseChange> {
-    let pause = pause_of(app, &what, false).await?;
+    let pause = pause_of(what)?;
     let changed = app.heavy(async move |app| Ok(app.frontier.resume(&pause).await?)).await?;
-    Ok(PauseChange { changed, paused: paused(app).await? })
+    Ok(PauseChange { changed, paused: list_pauses(app).await? })
 }
 
-async fn pause_of(app: &App, what: &Pausable, must_be_there: bool) -> Answer<Pause> {
+fn pause_of(what: Pausable) -> Answer<Pause> {
     Ok(match what {
         Pausable::Everything {} => Pause::Everything,
-        Pausable::Collection { name } => {
-            if must_be_there {
-                app.collection(name).await?;
-            }
-            Pause::Collection(name.clone())
-        }
-        Pausable::Host { name } => {
-            let host = policy::url::site_of(&host_name(name)?).to_owned();
-            if must_be_there {
-                known_host(app, &host).await?;
-            }
-            Pause::Host(host)
-        }
-        Pausable::Walk { name } => {
-            if must_be_there {
-                walks::declared(app, name).await?;
-            }
-            Pause::Walk(name.clone())
-        }
+        Pausable::Collection { name } => Pause::Collection(name),
+        Pausable::Host { name } => Pause::Host(site_of(&host_name(&name)?).to_owned()),
+        Pausable::Walk { name } => Pause::Walk(name),
     })
+}
+
+async fn must_be_there(app: &App, pause: &Pause) -> Answer<()> {
+    match pause {
+        Pause::Collection(name) => app.collection(name).await,
+        Pause::Host(host) => known_host(app, host).await,
+        Pause::Walk(name) => walks::declared(app, name).await.map(drop),
+        _ => Ok(()),
+    }
 }
 
 /// A host that is waited for, was harvested, or is declared: any other is probably misspelt.
@@ -201,20 +189,10 @@ async fn known_host(app: &App, host: &str) -> Answer<()> {
             || catalog.walks().any(of_walk)
             || catalog.seeds().any(|entry| entry.url.site() == host)
     });
-    let tx = app.frontier.store().begin().await?;
-    if declared.await? || HOSTS.get(&tx, (host,)).await?.is_some() {
-        return Ok(());
-    }
     let key = net::surt::key(&format!("http://{host}/"));
     let site = key.split(')').next().unwrap_or_default();
-    for collection in session::collections_with_captures(&app.frontier).await? {
-        let from = CAPTURES.range_from((collection.as_str(),), (collection.as_str(), site));
-        let first = CAPTURES.first(&tx, &from).await?;
-        let is_of_site =
-            |surt: &str| surt.strip_prefix(site).is_some_and(|rest| rest.starts_with([')', ':']));
-        if first.is_some_and(|((_, surt, ..), _)| is_of_site(&surt)) {
-            return Ok(());
-        }
+    if declared.await? || app.frontier.is_known_host(host, site).await? {
+        return Ok(());
     }
     let problem = Problem::new(StatusCode::NOT_FOUND, format!("host {} is not known", excerpt(host)));
     Err(problem.hint(
@@ -222,8 +200,9 @@ async fn known_host(app: &App, host: &str) -> Answer<()> {
     ))
 }
 
-pub(crate) async fn paused(app: &App) -> Answer<Vec<PauseItem>> {
-    let item = |(pause, since): (Pause, policy::time::Time)| {
+/// List what is paused
+pub async fn list_pauses(app: &App) -> Answer<Vec<PauseItem>> {
+    let item = |(pause, since): (Pause, Time)| {
         let target = match pause {
             Pause::Everything => Pausable::Everything {},
             Pause::Collection(name) => Pausable::Collection { name },
@@ -234,4 +213,21 @@ pub(crate) async fn paused(app: &App) -> Answer<Vec<PauseItem>> {
         Some(PauseItem { target, since: since.to_string() })
     };
     Ok(app.frontier.paused().await?.into_iter().filter_map(item).collect())
+}
+
+/// What of these keeps something from being fetched.
+pub(crate) fn pausing(
+    pauses: &[(Pause, Time)],
+    collection: Option<&str>,
+    host: Option<&str>,
+    walk: Option<&str>,
+) -> Vec<String> {
+    let holds = |(pause, _): &(Pause, Time)| match pause {
+        Pause::Everything => Some("everything"),
+        Pause::Collection(name) => (Some(name.as_str()) == collection).then_some("collection"),
+        Pause::Host(name) => (Some(name.as_str()) == host).then_some("host"),
+        Pause::Walk(name) => (Some(name.as_str()) == walk).then_some("walk"),
+        _ => None,
+    };
+    pauses.iter().filter_map(holds).map(str::to_owned).collect()
 }

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use frontier::schema::HOSTS;
-use frontier::{HostRow, Pause};
+use frontier::{HostRow, Pause, ranges};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Answer, App};
-use crate::page::{self, Page, Place, ROWS_READ_MAX};
+use crate::page::{self, Page, ROWS_READ_MAX};
 
 /// A host that has URLs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
@@ -33,15 +32,14 @@ pub struct HostItem {
 
 impl HostItem {
     pub(super) fn new(row: &HostRow, paused: bool) -> HostItem {
-        let text = |time: Option<policy::time::Time>| time.map(|time| time.to_string());
         HostItem {
             host: row.host.clone(),
             group: row.group.clone(),
-            next: text(row.next),
+            next: row.next.map(|time| time.to_string()),
             in_flight: row.in_flight.clone(),
-            busy_until: text(row.busy_until),
+            busy_until: row.busy_until.map(|time| time.to_string()),
             response_ms: row.response_time.0,
-            backoff_until: text(row.backoff_until),
+            backoff_until: row.backoff_until.map(|time| time.to_string()),
             failures: row.failures,
             paused,
         }
@@ -65,25 +63,16 @@ pub struct Filter {
 /// List the hosts that have URLs
 pub async fn list_hosts(app: &App, filter: Filter) -> Answer<Page<HostItem>> {
     let limit = page::limit(filter.limit)?;
-    let whole = HOSTS.range(());
-    let place = filter.cursor.as_deref().map(Place::of_cursor).transpose()?;
-    let mut rest = Some(place.map_or(Ok(whole.clone()), |place| place.rest_of(&whole))?);
-    let paused = paused_hosts(app).await?;
+    let mut rest = Some(page::rest(filter.cursor.as_deref(), &ranges::hosts())?);
+    let paused: BTreeSet<Pause> = app.frontier.paused().await?.into_iter().map(|(pause, _)| pause).collect();
+    let item = |row: &HostRow| HostItem::new(row, paused.contains(&Pause::Host(row.host.clone())));
     let (mut items, mut read) = (Vec::new(), 0);
     while let Some(range) = rest.take_if(|_| items.len() < limit && read < ROWS_READ_MAX) {
         let (rows, next) = app.frontier.hosts(Some(range), limit - items.len()).await?;
         read += rows.len();
         let wanted = rows.iter().filter(|row| !filter.busy || !row.in_flight.is_empty());
-        items.extend(wanted.map(|row| HostItem::new(row, paused.contains(&row.host))));
+        items.extend(wanted.map(item));
         rest = next;
     }
-    let next = rest.map(|rest| Place { range: 0, key: rest.from }.to_cursor());
-    Ok(Page { items, next })
-}
-
-async fn paused_hosts(app: &App) -> Answer<BTreeSet<String>> {
-    let pauses = app.frontier.paused().await?.into_iter();
-    Ok(pauses
-        .filter_map(|(pause, _)| if let Pause::Host(host) = pause { Some(host) } else { None })
-        .collect())
+    Ok(Page { items, next: page::next(rest) })
 }

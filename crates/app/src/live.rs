@@ -13,7 +13,7 @@ use std::time::Duration;
 use frontier::ports::Clock;
 use frontier::{Harvested, Witness};
 use harvest::clock::SystemClock;
-use harvest::figures::{Figures, Glance};
+use harvest::figures::{Counts, Figures};
 use harvest::wire::archive::Health;
 use parking_lot::Mutex;
 use policy::time::{Span, Time};
@@ -56,8 +56,8 @@ struct Rings {
     seconds: VecDeque<Sample>,
     minutes: VecDeque<Sample>,
     ticks: u64,
-    last_minute: Option<(Time, Glance)>,
-    last_second: Option<(Time, Glance)>,
+    last_minute: Option<(Time, Sample)>,
+    last_second: Option<(Time, Sample)>,
 }
 
 /// The harvest at one moment.
@@ -116,8 +116,7 @@ impl Live {
 
     fn tick(&self, now: Time) {
         self.told.store(0, Ordering::Relaxed);
-        let glance = self.figures.glance();
-        let sample = self.rings.lock().take(now, &glance);
+        let sample = self.figures.look_at(|counts| self.rings.lock().take(now, counts));
         if self.events.receiver_count() > 0 {
             self.tell("figures", &sample);
         }
@@ -142,7 +141,7 @@ impl Live {
     /// The last sample; of this moment, if there is none yet.
     pub fn now(&self) -> Sample {
         let last = self.rings.lock().seconds.back().cloned();
-        last.unwrap_or_else(|| sample(SystemClock.now(), &self.figures.glance(), None))
+        last.unwrap_or_else(|| self.figures.look_at(|counts| sample(SystemClock.now(), counts, None)))
     }
 
     pub fn by_second(&self) -> Vec<Sample> {
@@ -174,13 +173,14 @@ impl Witness for Live {
 }
 
 impl Rings {
-    fn take(&mut self, now: Time, glance: &Glance) -> Sample {
-        let second = sample(now, glance, self.last_second.as_ref());
+    fn take(&mut self, now: Time, counts: &Counts) -> Sample {
+        let second = sample(now, counts, self.last_second.as_ref());
         push(&mut self.seconds, second.clone(), SECONDS_KEPT);
-        self.last_second = Some((now, glance.clone()));
+        self.last_second = Some((now, second.clone()));
         if self.ticks.is_multiple_of(MINUTE) {
-            push(&mut self.minutes, sample(now, glance, self.last_minute.as_ref()), MINUTES_KEPT);
-            self.last_minute = Some((now, glance.clone()));
+            let minute = sample(now, counts, self.last_minute.as_ref());
+            push(&mut self.minutes, minute.clone(), MINUTES_KEPT);
+            self.last_minute = Some((now, minute));
         }
         self.ticks += 1;
         second
@@ -194,26 +194,24 @@ fn push(ring: &mut VecDeque<Sample>, sample: Sample, kept: usize) {
     ring.push_back(sample);
 }
 
-fn sample(now: Time, glance: &Glance, before: Option<&(Time, Glance)>) -> Sample {
-    let (passed, old) = match before {
-        Some((at, old)) => (now.since(*at), Some(old)),
-        None => (Span::ZERO, None),
+fn sample(now: Time, counts: &Counts, before: Option<&(Time, Sample)>) -> Sample {
+    let per_second = |pick: fn(&Sample) -> u64, count: u64| {
+        before.map_or(0.0, |(at, old)| rate(count.saturating_sub(pick(old)), now.since(*at)))
     };
-    let per_second = |now: u64, old: Option<u64>| rate(now.saturating_sub(old.unwrap_or(now)), passed);
-    let standing = glance.standing;
+    let standing = counts.standing;
     Sample {
         time: now.to_string(),
-        harvests: glance.harvests,
-        harvests_per_second: per_second(glance.harvests, old.map(|old| old.harvests)),
-        bytes: glance.bytes,
-        bytes_per_second: per_second(glance.bytes, old.map(|old| old.bytes)),
-        captures: glance.captures,
-        hosts: glance.hosts,
+        harvests: counts.harvests,
+        harvests_per_second: per_second(|old| old.harvests, counts.harvests),
+        bytes: counts.bytes,
+        bytes_per_second: per_second(|old| old.bytes, counts.bytes),
+        captures: counts.captures,
+        hosts: counts.hosts.len(),
         total_harvests: standing.harvests,
         total_bytes: standing.bytes,
         total_captures: standing.captures,
         queued: standing.queued,
-        in_flight: glance.in_flight,
+        in_flight: counts.in_flight,
         on_time: standing.on_time,
         missed: standing.missed,
         overdue: standing.overdue,
@@ -231,21 +229,23 @@ mod tests {
 
     use super::*;
 
-    fn glance(harvests: u64, on_time: Option<f64>) -> Glance {
-        let standing = Standing { on_time, queued: 7, harvests: harvests + 1000, ..Standing::default() };
-        Glance { harvests, standing, bytes: harvests * 100, ..Glance::default() }
+    fn counts(harvests: u64, on_time: Option<f64>) -> Counts {
+        let mut counts = Counts::default();
+        counts.standing = Standing { on_time, queued: 7, harvests: harvests + 1000, ..Standing::default() };
+        (counts.harvests, counts.bytes) = (harvests, harvests * 100);
+        counts
     }
 
     #[test]
     fn i4_samples_tell_rates_since_the_one_before_and_the_rings_are_bounded() {
         let mut rings = Rings::default();
-        let first = rings.take(Time(0), &glance(0, None));
+        let first = rings.take(Time(0), &counts(0, None));
         assert_eq!((first.harvests_per_second, first.on_time, first.queued), (0.0, None, 7));
-        let second = rings.take(Time(2000), &glance(10, Some(0.5)));
+        let second = rings.take(Time(2000), &counts(10, Some(0.5)));
         let rates = (second.harvests_per_second, second.bytes_per_second);
         assert_eq!((rates, second.on_time, second.total_harvests), ((5.0, 500.0), Some(0.5), 1010));
         for tick in 3..200_000 {
-            rings.take(Time(tick * 1000), &glance(10, None));
+            rings.take(Time(tick * 1000), &counts(10, None));
         }
         assert_eq!((rings.seconds.len(), rings.minutes.len()), (SECONDS_KEPT, MINUTES_KEPT));
     }

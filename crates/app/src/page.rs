@@ -5,6 +5,8 @@
 //! one all the same: a request reads a bounded number of rows. A cursor is nobody's to trust: the
 //! place it names must lie in the range that the question has anyway.
 
+use std::collections::BinaryHeap;
+
 use data_encoding::BASE64URL_NOPAD;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -39,16 +41,47 @@ pub struct Paging {
     pub limit: Option<usize>,
 }
 
+impl Paging {
+    /// The names of the page, of all there are in whatever order; and the cursor of the next.
+    pub(crate) fn names<N: AsRef<str> + Ord>(&self, all: Vec<N>) -> Answer<(Vec<N>, Option<String>)> {
+        let limit = limit(self.limit)?;
+        let after = self.cursor.as_deref().map(cursor_name).transpose()?;
+        let mut names = first_names(all, after.as_deref(), limit + 1);
+        let more = names.len() > limit;
+        names.truncate(limit);
+        let next = names.last().filter(|_| more).map(|last| name_cursor(last.as_ref()));
+        Ok((names, next))
+    }
+}
+
+/// The first names in order behind `after`, without sorting all of them.
+fn first_names<N: AsRef<str> + Ord>(names: Vec<N>, after: Option<&str>, count: usize) -> Vec<N> {
+    let mut first: BinaryHeap<N> = BinaryHeap::with_capacity(count + 1);
+    for name in names.into_iter().filter(|name| after.is_none_or(|after| name.as_ref() > after)) {
+        if first.len() < count {
+            first.push(name);
+        } else if first.peek().is_some_and(|last| name < *last) {
+            first.pop();
+            first.push(name);
+        }
+    }
+    first.into_sorted_vec()
+}
+
 /// How many items are wanted.
 pub fn limit(given: Option<usize>) -> Answer<usize> {
-    match given.unwrap_or(LIMIT_USUAL) {
-        limit if (1..=LIMIT_MAX).contains(&limit) => Ok(limit),
-        _ => Err(Problem::bad_request("this limit is out of range").hint(format!("from 1 to {LIMIT_MAX}"))),
+    within(given.unwrap_or(LIMIT_USUAL), LIMIT_MAX)
+}
+
+pub(crate) fn within(limit: usize, most: usize) -> Answer<usize> {
+    match (1..=most).contains(&limit) {
+        true => Ok(limit),
+        false => Err(Problem::bad_request("this limit is out of range").hint(format!("from 1 to {most}"))),
     }
 }
 
 /// A place in a list that comes from several ranges, one after the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     pub range: usize,
     pub key: Vec<u8>,
@@ -83,12 +116,65 @@ impl Place {
     }
 }
 
+/// A page in the making, of a list that comes from several ranges, one after the other.
+pub(crate) struct Listing<T> {
+    ranges: Vec<KeyRange>,
+    place: Place,
+    limit: usize,
+    read: usize,
+    items: Vec<T>,
+}
+
+impl<T> Listing<T> {
+    pub(crate) fn begin(cursor: Option<&str>, limit: usize, ranges: Vec<KeyRange>) -> Answer<Listing<T>> {
+        let place = cursor.map_or(Ok(Place::default()), Place::of_cursor)?;
+        Ok(Listing { ranges, place, limit, read: 0, items: Vec::new() })
+    }
+
+    /// What to read next: which range it is, what is left of that, and how many rows there is room
+    /// for. None when the page is full, or the list at its end.
+    pub(crate) fn next(&self) -> Answer<Option<(usize, KeyRange, usize)>> {
+        let is_full = self.items.len() == self.limit || self.read >= ROWS_READ_MAX;
+        match self.ranges.get(self.place.range).filter(|_| !is_full) {
+            Some(whole) => {
+                Ok(Some((self.place.range, self.place.rest_of(whole)?, self.limit - self.items.len())))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// So many rows were read; these items are wanted of them, and this is left of the range.
+    pub(crate) fn take(&mut self, rows: usize, wanted: impl Iterator<Item = T>, rest: Option<KeyRange>) {
+        self.read += rows;
+        self.items.extend(wanted);
+        match rest {
+            Some(rest) => self.place.key = rest.from,
+            None => self.place = Place { range: self.place.range + 1, key: Vec::new() },
+        }
+    }
+
+    pub(crate) fn page(self) -> Page<T> {
+        let next = (self.place.range < self.ranges.len()).then(|| self.place.to_cursor());
+        Page { items: self.items, next }
+    }
+}
+
+/// What is left of a list that lies in one range.
+pub(crate) fn rest(cursor: Option<&str>, whole: &KeyRange) -> Answer<KeyRange> {
+    cursor.map_or(Ok(Place::default()), Place::of_cursor)?.rest_of(whole)
+}
+
+/// The cursor of what is left of it.
+pub(crate) fn next(rest: Option<KeyRange>) -> Option<String> {
+    rest.map(|rest| Place { range: 0, key: rest.from }.to_cursor())
+}
+
 /// A name as a cursor.
-pub fn name_cursor(name: &str) -> String {
+fn name_cursor(name: &str) -> String {
     BASE64URL_NOPAD.encode(name.as_bytes())
 }
 
-pub fn cursor_name(cursor: &str) -> Answer<String> {
+fn cursor_name(cursor: &str) -> Answer<String> {
     let bytes = BASE64URL_NOPAD.decode(cursor.as_bytes()).map_err(|_| wrong_cursor())?;
     String::from_utf8(bytes).map_err(|_| wrong_cursor())
 }
@@ -108,6 +194,14 @@ pub fn wrong_cursor() -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn i4_pages_of_names_are_in_order_and_complete() {
+        let names = ["b", "", "c", "a", "å", "ab"];
+        assert_eq!(first_names(names.to_vec(), None, 3), ["", "a", "ab"]);
+        assert_eq!(first_names(names.to_vec(), Some("ab"), 3), ["b", "c", "å"]);
+        assert_eq!(first_names(names.to_vec(), Some("å"), 3), [""; 0]);
+    }
 
     #[test]
     fn i4_cursors_come_back_and_strange_ones_are_refused() {

@@ -2,17 +2,16 @@
 
 use declare::given::from_now;
 use declare::{Data, TextRule, read_text};
-use frontier::schema::{QUEUE, URLS};
-use frontier::{Frontier, QueueRow, State as UrlState};
+use frontier::{QueueRow, State as UrlState, ranges};
 use policy::time::Time;
 use policy::url::UrlRules;
 use serde::{Deserialize, Serialize};
 use store::table::KeyRange;
 use utoipa::{IntoParams, ToSchema};
 
-use super::urls::{Act, Which, each};
+use super::urls::{Act, each};
 use super::{Answer, App, Problem};
-use crate::page::{self, Page, Place, ROWS_READ_MAX};
+use crate::page::{self, Listing, Page};
 
 /// A URL in a collection. Scripts rely on exactly these fields (page 6).
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -88,86 +87,36 @@ pub async fn list_queue(app: &App, filter: Filter) -> Answer<Page<QueueItem>> {
     if let Some(name) = &filter.collection {
         app.collection(name).await?;
     }
-    let sources = sources(app, &filter).await?;
-    let start = Place { range: 0, key: Vec::new() };
-    let mut place = filter.cursor.as_deref().map_or(Ok(start), Place::of_cursor)?;
-    let (mut items, mut read) = (Vec::new(), 0);
-    while let Some(source) = sources.get(place.range) {
-        if items.len() == limit || read >= ROWS_READ_MAX {
-            return Ok(Page { items, next: Some(place.to_cursor()) });
-        }
-        let (rows, rest) =
-            source.read(&app.frontier, place.rest_of(&source.range)?, limit - items.len()).await?;
-        read += rows.len();
-        items.extend(rows.iter().filter(|row| is_wanted(source, &filter, row)).map(item));
-        match rest {
-            Some(rest) => place.key = rest.from,
-            None => place = Place { range: place.range + 1, key: Vec::new() },
+    let host = filter.host.as_deref().map(host_name).transpose()?;
+    // What is queued of a host comes first, in the order of due times.
+    let queue = host.as_deref().filter(|_| !matches!(filter.state, Some(Word::Done | Word::Blacklisted)));
+    let mut ranges: Vec<KeyRange> = queue.map(ranges::queue).into_iter().collect();
+    match &host {
+        None => ranges.push(ranges::urls(filter.collection.as_deref())),
+        Some(_) if matches!(filter.state, Some(Word::Queued | Word::InFlight)) => {}
+        Some(host) => {
+            let collections = app.collections(filter.collection.as_deref()).await?;
+            ranges.extend(collections.iter().flat_map(|name| ranges::urls_of_site(name, host)));
         }
     }
-    Ok(Page { items, next: None })
-}
-
-/// Where rows come from.
-struct Source {
-    range: KeyRange,
-    kind: SourceKind,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum SourceKind {
-    /// URLs in the order of their names.
-    Urls,
-    /// A host's queue, in the order of due times.
-    Host(String),
-    /// URLs of a host that are not in that queue.
-    NotQueued,
-}
-
-impl Source {
-    async fn read(
-        &self,
-        frontier: &Frontier,
-        range: KeyRange,
-        limit: usize,
-    ) -> store::Result<(Vec<QueueRow>, Option<KeyRange>)> {
-        match &self.kind {
-            SourceKind::Host(host) => frontier.queue_of(host, Some(range), limit).await,
-            SourceKind::Urls | SourceKind::NotQueued => frontier.urls(None, Some(range), limit).await,
-        }
+    let mut list = Listing::begin(filter.cursor.as_deref(), limit, ranges)?;
+    while let Some((range, rest, limit)) = list.next()? {
+        let queue = queue.filter(|_| range == 0);
+        let (rows, rest) = match queue {
+            Some(host) => app.frontier.queue_of(host, Some(rest), limit).await?,
+            None => app.frontier.urls(None, Some(rest), limit).await?,
+        };
+        let shown_before = |row: &QueueRow| {
+            host.is_some() && queue.is_none() && matches!(row.state, UrlState::Queued | UrlState::InFlight)
+        };
+        let is_wanted = |row: &&QueueRow| {
+            !shown_before(row)
+                && filter.collection.as_ref().is_none_or(|name| *name == row.collection)
+                && filter.state.is_none_or(|state| state == word(row.state))
+        };
+        list.take(rows.len(), rows.iter().filter(is_wanted).map(item), rest);
     }
-}
-
-async fn sources(app: &App, filter: &Filter) -> Answer<Vec<Source>> {
-    let Some(host) = &filter.host else {
-        let range = filter.collection.as_deref().map_or_else(|| URLS.range(()), |name| URLS.range((name,)));
-        return Ok(vec![Source { range, kind: SourceKind::Urls }]);
-    };
-    let host = host_name(host)?;
-    let mut sources = Vec::new();
-    if !matches!(filter.state, Some(Word::Done | Word::Blacklisted)) {
-        sources.push(Source { range: QUEUE.range((host.as_str(),)), kind: SourceKind::Host(host.clone()) });
-    }
-    if !matches!(filter.state, Some(Word::Queued | Word::InFlight)) {
-        let collections = app.collections(filter.collection.as_deref()).await?;
-        let ranges = collections.iter().flat_map(|name| ranges_of(name, &host));
-        sources.extend(ranges.map(|range| Source { range, kind: SourceKind::NotQueued }));
-    }
-    Ok(sources)
-}
-
-/// The URLs of a site stand together by scheme, `www.`, and whether they have a port.
-fn ranges_of(collection: &str, site: &str) -> Vec<KeyRange> {
-    let mut ranges = Vec::new();
-    for scheme in ["http://", "https://"] {
-        for host in [site.to_owned(), format!("www.{site}")] {
-            for (first, beyond) in [('/', '0'), (':', ';')] {
-                let key = |end: char| URLS.key((collection, &format!("{scheme}{host}{end}")));
-                ranges.push(KeyRange { from: key(first), to: key(beyond) });
-            }
-        }
-    }
-    ranges
+    Ok(list.page())
 }
 
 /// A host as the queue spells it.
@@ -177,14 +126,6 @@ pub(crate) fn host_name(text: &str) -> Answer<String> {
         Ok(_) => Err(Problem::bad_request("this is no host")),
         Err(wrong) => Err(Problem::bad_request(wrong.what).hint(wrong.hint)),
     }
-}
-
-fn is_wanted(source: &Source, filter: &Filter, row: &QueueRow) -> bool {
-    let waits = matches!(row.state, UrlState::Queued | UrlState::InFlight);
-    let shown_before = source.kind == SourceKind::NotQueued && waits;
-    let in_collection = filter.collection.as_ref().is_none_or(|name| *name == row.collection);
-    let in_state = filter.state.is_none_or(|state| state == word(row.state));
-    !shown_before && in_collection && in_state
 }
 
 fn word(state: UrlState) -> Word {
@@ -241,7 +182,6 @@ pub struct Moved {
 pub async fn move_url(app: &App, body: Move) -> Answer<Moved> {
     let to = from_now(&body.to).map_err(|wrong| Problem::invalid(wrong.clone()).field("/to", wrong))?;
     let due = app.frontier.now().plus(to);
-    let which = Which { url: &body.url, collection: body.collection.as_deref() };
-    let (url, collections) = each(app, &which, &Act::Move { due }).await?;
+    let (url, collections) = each(app, &Act::Move { due }, &body.url, body.collection.as_deref()).await?;
     Ok(Moved { url, due: due.to_string(), collections })
 }

@@ -5,8 +5,9 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use declare::hint::unknown;
 use frontier::Frontier;
-use harvest::session::{self, parse_url};
+use harvest::session::parse_url;
 use policy::catalog::Catalog;
 use policy::url::CrawlUrl;
 use tokio::runtime::Handle;
@@ -66,7 +67,13 @@ impl App {
 
     /// A collection that is declared, or has URLs left.
     pub async fn collection(&self, name: &str) -> Answer<()> {
-        session::collection(&self.frontier, name).await?.map_err(|error| Problem::not_found(&error))
+        let left = self.frontier.collections_with_urls().await?;
+        let found = self.look(|catalog| {
+            let is_there = catalog.collection(name).is_some() || left.iter().any(|other| other == name);
+            let names = catalog.collections().map(|found| found.name.as_str());
+            if is_there { Ok(()) } else { Err(Problem::not_found(&unknown("collection", name, names))) }
+        });
+        found.await?
     }
 
     /// The collection that is named, or all that have URLs.
@@ -76,7 +83,15 @@ impl App {
                 self.collection(name).await?;
                 Ok(vec![name.to_owned()])
             }
-            None => Ok(session::collections_with_urls(&self.frontier).await?),
+            None => Ok(self.frontier.collections_with_urls().await?),
+        }
+    }
+
+    /// The collection that is named, or all that have captures.
+    pub async fn collections_with_captures(&self, named: Option<&str>) -> Answer<Vec<String>> {
+        match named {
+            Some(_) => self.collections(named).await,
+            None => Ok(self.frontier.collections_with_captures().await?),
         }
     }
 

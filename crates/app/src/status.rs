@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use frontier::schema::{Latest, UrlCounts};
+use frontier::{Latest, UrlCounts};
 use harvest::wire::archive::Health;
 use policy::time::Time;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::control::{PauseItem, paused};
-use super::reports::kind_word;
+use super::control::{Pausable, PauseItem, list_pauses};
 use super::{Answer, App};
 use crate::Sample;
 
@@ -82,8 +81,8 @@ impl From<UrlCounts> for CollectionCounts {
 /// Get the figures of now
 pub async fn status(app: &App) -> Answer<Status> {
     let traffic = app.frontier.totals().await?.traffic;
-    let paused = paused(app).await?;
-    let everything = paused.iter().any(|item| matches!(item.target, super::control::Pausable::Everything {}));
+    let paused = list_pauses(app).await?;
+    let everything = paused.iter().any(|item| item.target == Pausable::Everything {});
     let state = match (app.live.is_stopping(), everything) {
         (true, _) => "stopping",
         (false, true) => "paused",
@@ -96,7 +95,7 @@ pub async fn status(app: &App) -> Answer<Status> {
         uptime_s: app.frontier.now().since(app.live.began).0 / 1000,
         figures: app.live.now(),
         statuses: traffic.statuses.iter().map(|(status, count)| (status.to_string(), *count)).collect(),
-        errors: traffic.errors.iter().map(|(kind, count)| (kind_word(*kind), *count)).collect(),
+        errors: traffic.errors.iter().map(|(kind, count)| (kind.as_str(), *count)).collect(),
         collections: app.frontier.url_counts().await?.into_iter().map(|(c, n)| (c, n.into())).collect(),
         paused,
         archive: ArchiveStatus::of(&app.live.archive),
@@ -155,7 +154,7 @@ pub async fn latest(app: &App) -> Answer<Vec<LatestItem>> {
         collection: row.collection,
         url: row.url,
         status: row.status,
-        error: row.error.map(|kind| kind_word(kind).to_owned()),
+        error: row.error.map(|kind| kind.as_str().to_owned()),
         bytes: row.bytes,
     };
     Ok(rows.into_iter().map(item).collect())

@@ -7,12 +7,6 @@ use policy::url::CrawlUrl;
 
 use super::{Answer, App, Problem};
 
-pub(crate) struct Which<'a> {
-    pub(super) url: &'a str,
-    /// None: each that has URLs.
-    pub(super) collection: Option<&'a str>,
-}
-
 /// What is done.
 pub(crate) enum Act<'a> {
     /// To another due time.
@@ -46,16 +40,21 @@ impl Act<'_> {
 
 /// Does it in each collection; a URL to which it cannot be done in any is a conflict with what is
 /// there.
-pub(crate) async fn each(app: &App, which: &Which<'_>, act: &Act<'_>) -> Answer<(String, Vec<String>)> {
-    let url = app.url(which.url).await?;
+pub(crate) async fn each(
+    app: &App,
+    act: &Act<'_>,
+    url: &str,
+    collection: Option<&str>,
+) -> Answer<(String, Vec<String>)> {
+    let url = app.url(url).await?;
     let mut done = Vec::new();
-    for collection in app.collections(which.collection).await? {
-        if act.carry_out(&app.frontier, &collection, &url).await? {
-            done.push(collection);
+    for name in app.collections(collection).await? {
+        if act.carry_out(&app.frontier, &name, &url).await? {
+            done.push(name);
         }
     }
     if done.is_empty() {
-        let place = which.collection.map_or("any collection".to_owned(), |name| format!("`{name}`"));
+        let place = collection.map_or("any collection".to_owned(), |name| format!("`{name}`"));
         let problem = Problem::new(StatusCode::CONFLICT, format!("{url} is not {} in {place}", act.wants()));
         return Err(problem.hint(format!("`skurd why {url}` says where it stands")));
     }

@@ -1,14 +1,12 @@
 //! Every rule that decides about a URL, from stored state.
 
-use frontier::schema::{GROUPS, Slots, URLS};
-use frontier::{Explanation, Pause, Situation};
-use policy::model::Record;
+use frontier::{Explanation, HostSituation, Pause, Situation};
+use policy::Rule;
 use policy::time::Time;
-use policy::url::CrawlUrl;
 use serde::{Deserialize, Serialize};
-use store::table::KeyRange;
 use utoipa::{IntoParams, ToSchema};
 
+use super::control::pausing;
 use super::hosts::HostItem;
 use super::{Answer, App, Problem};
 
@@ -121,9 +119,7 @@ pub async fn why(app: &App, asked: Asked) -> Answer<Vec<WhyItem>> {
     let mut items = Vec::new();
     for name in &collections {
         for why in app.frontier.why(&url, Some(name)).await? {
-            let record = record(app, name, &url).await?;
-            let group = group_slots(app, &why).await?;
-            items.push(item(&why, record.as_ref(), group.as_ref(), &pauses));
+            items.push(item(why, &pauses));
         }
     }
     Ok(items)
@@ -132,33 +128,14 @@ pub async fn why(app: &App, asked: Asked) -> Answer<Vec<WhyItem>> {
 /// Those that are declared, and those that are gone but have URLs left.
 async fn declared_or_left(app: &App) -> Answer<Vec<String>> {
     let mut names = app.collections(None).await?;
-    names
-        .extend(app.look(|catalog| catalog.collections().map(|c| c.name.clone()).collect::<Vec<_>>()).await?);
+    app.look(|catalog| names.extend(catalog.collections().map(|found| found.name.clone()))).await?;
     names.sort();
     names.dedup();
     Ok(names)
 }
 
-async fn record(app: &App, collection: &str, url: &CrawlUrl) -> Answer<Option<Record>> {
-    let from = URLS.key((collection, url.as_str()));
-    let to = [from.as_slice(), &[0]].concat();
-    let (rows, _) = app.frontier.urls(None, Some(KeyRange { from, to }), 1).await?;
-    Ok(rows.into_iter().next().and_then(|row| row.record))
-}
-
-/// The slots of its host's group, if that is in one that is in use.
-async fn group_slots(app: &App, why: &Explanation) -> Answer<Option<Slots>> {
-    let Some(name) = why.host.row.as_ref().and_then(|row| row.group.as_deref()) else { return Ok(None) };
-    let tx = app.frontier.store().begin().await?;
-    Ok(GROUPS.get(&tx, (name,)).await?.map(|row| row.slots))
-}
-
-fn item(
-    why: &Explanation,
-    record: Option<&Record>,
-    group: Option<&Slots>,
-    pauses: &[(Pause, Time)],
-) -> WhyItem {
+fn item(why: Explanation, pauses: &[(Pause, Time)]) -> WhyItem {
+    let record = why.record.as_ref();
     let blacklist = match &why.situation {
         Situation::Blacklisted(entry) => Some(WhyBlacklisted {
             reason: entry.reason.to_string(),
@@ -167,18 +144,16 @@ fn item(
         }),
         _ => None,
     };
-    let run = match &why.situation {
-        Situation::Done { run } => Some(*run),
+    let run = match why.situation {
+        Situation::Done { run } => Some(run),
         _ => record.map(|record| record.run),
     };
-    let steps = why.steps.iter();
+    let step = |(rule, finding): (Rule, String)| WhyStep { rule: rule.as_str().to_owned(), finding };
+    let verdict = |(rule, text): (Rule, String)| WhyVerdict { rule: rule.as_str().to_owned(), text };
     WhyItem {
-        collection: why.collection.clone(),
-        url: why.url.clone(),
-        situation: situation(&why.situation).to_owned(),
+        situation: why.situation.as_str().to_owned(),
         seed: record.map(|record| record.seed.clone()),
-        best_seed: why.best_seed.clone(),
-        problem: why.problem.clone(),
+        problem: record.and_then(|record| record.problem.clone()),
         due: text(why.situation.due()),
         depth: record.map(|record| record.position.depth),
         hops: record.map(|record| record.position.hops),
@@ -189,34 +164,22 @@ fn item(
         errors: record.map(|record| record.errors),
         not_found: record.map(|record| record.not_found),
         blacklist,
-        steps: steps
-            .map(|(rule, finding)| WhyStep { rule: rule.as_str().to_owned(), finding: finding.clone() })
-            .collect(),
-        verdict: why
-            .verdict
-            .as_ref()
-            .map(|(rule, text)| WhyVerdict { rule: rule.as_str().to_owned(), text: text.clone() }),
-        host: host(why, group),
-        paused: pauses.iter().filter_map(|(pause, _)| pausing(pause, why)).map(str::to_owned).collect(),
+        host: host(&why.host),
+        paused: pausing(pauses, Some(&why.collection), Some(&why.host.host), None),
+        steps: why.steps.into_iter().map(step).collect(),
+        verdict: why.verdict.map(verdict),
+        best_seed: why.best_seed,
+        collection: why.collection,
+        url: why.url,
     }
 }
 
-fn pausing(pause: &Pause, why: &Explanation) -> Option<&'static str> {
-    match pause {
-        Pause::Everything => Some("everything"),
-        Pause::Collection(name) => (*name == why.collection).then_some("collection"),
-        Pause::Host(host) => (*host == why.host.host).then_some("host"),
-        _ => None,
-    }
-}
-
-fn host(why: &Explanation, group: Option<&Slots>) -> WhyHost {
-    let name = &why.host.host;
-    let row = why.host.row.as_ref();
-    let item = row.map(|row| HostItem::new(row, false)).unwrap_or_default();
-    let others = group.into_iter().flat_map(|slots| &slots.taken).filter(|slot| slot.host != *name);
+fn host(HostSituation { host, row, group }: &HostSituation) -> WhyHost {
+    let item = row.as_ref().map(|row| HostItem::new(row, false)).unwrap_or_default();
+    let slots = group.iter().flat_map(|slots| &slots.taken);
+    let others = slots.filter(|slot| slot.host != *host);
     WhyHost {
-        host: name.clone(),
+        host: host.clone(),
         idle: row.is_none(),
         group: item.group,
         next: item.next,
@@ -226,16 +189,9 @@ fn host(why: &Explanation, group: Option<&Slots>) -> WhyHost {
         backoff_until: item.backoff_until,
         failures: item.failures,
         group_in_use: group.is_some(),
-        group_next: text(group.and_then(|slots| slots.queued_at)),
+        group_next: text(group.as_ref().and_then(|slots| slots.queued_at)),
         group_in_flight: others.clone().map(|slot| slot.url.clone()).collect(),
         group_busy_until: text(others.map(|slot| slot.until).min()),
-    }
-}
-
-fn situation(situation: &Situation) -> &'static str {
-    match situation {
-        Situation::InFlight(_) => "in-flight",
-        situation => situation.as_str(),
     }
 }
 

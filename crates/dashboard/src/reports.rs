@@ -2,9 +2,7 @@
 
 mod drawn;
 
-use app::reports::{
-    Asked, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, Format, OverdueItem,
-};
+use app::reports::{Asked, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, OverdueItem};
 use app::reports::{contract, domains, errors, feasibility};
 use app::{Answer, App};
 use declare::text::{bytes_text, percent_text, rate_text};
@@ -27,18 +25,18 @@ pub(super) async fn show(visit: Visit) -> Shown {
     let entries = SPANS.map(|(name, span)| (name, href("/reports", &[("since", span)]), span == since));
     let (back, limit) = (Some(since.to_owned()), Some(ROWS));
     let asked = contract::Asked { since: back.clone(), limit, ..contract::Asked::default() };
-    let contract = contract::report(&visit.site.app, asked).await?.rows()?;
+    let contract = contract::rows(&visit.site.app, &asked).await?;
     let view = VIEWS.iter().find(|(_, by)| Some(*by) == visit.asked("by")).map_or("domain", |(_, by)| by);
     let views = VIEWS.map(|(name, by)| {
         (name, format!("{}#domains", href("/reports", &[("since", since), ("by", by)])), by == view)
     });
     let by = DomainsBy::ALL.into_iter().find(|by| by.as_str() == view).unwrap_or_default();
     let asked = domains::Asked { since: back.clone(), by, limit, ..domains::Asked::default() };
-    let domains = domains::report(&visit.site.app, asked).await?.rows()?;
-    let asked = Asked { since: back, limit, format: Format::Json };
-    let errors = errors::report(&visit.site.app, asked).await?.rows()?;
-    let asked = feasibility::Asked { limit, format: Format::Json };
-    let load = feasibility::report(&visit.site.app, asked).await?.rows()?;
+    let domains = domains::rows(&visit.site.app, &asked).await?;
+    let asked = Asked { since: back, limit, ..Asked::default() };
+    let errors = errors::rows(&visit.site.app, &asked).await?;
+    let asked = feasibility::Asked { limit, ..feasibility::Asked::default() };
+    let load = feasibility::rows(&visit.site.app, &asked).await?;
     let (lateness, by_domain) = drawn::drawings(&visit.site.app, since).await?;
     let has_data = !domains.items.is_empty();
     let main = html! {
@@ -73,18 +71,12 @@ pub(super) async fn show(visit: Visit) -> Shown {
 
 /// A drawing of a report.
 async fn drawing(app: &App, report: &str, since: &str) -> Answer<Markup> {
-    let (since, format) = (Some(since.to_owned()), Format::Svg);
+    let since = Some(since.to_owned());
     let svg = match report {
-        "contract" => {
-            let asked = contract::Asked { since, format, ..contract::Asked::default() };
-            contract::report(app, asked).await?.svg()?
-        }
-        "domains" => {
-            let asked = domains::Asked { since, format, ..domains::Asked::default() };
-            domains::report(app, asked).await?.svg()?
-        }
-        "errors" => errors::report(app, Asked { since, limit: None, format }).await?.svg()?,
-        _ => feasibility::report(app, feasibility::Asked { limit: None, format }).await?.svg()?,
+        "contract" => contract::drawing(app, &contract::Asked { since, ..contract::Asked::default() }).await?,
+        "domains" => domains::drawing(app, &domains::Asked { since, ..domains::Asked::default() }).await?,
+        "errors" => errors::drawing(app, &Asked { since, ..Asked::default() }).await?,
+        _ => feasibility::drawing(app, &feasibility::Asked::default()).await?,
     };
     Ok(plot(report, svg))
 }

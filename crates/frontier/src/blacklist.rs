@@ -8,10 +8,10 @@ use policy::url::CrawlUrl;
 use store::table::KeyRange;
 use store::{Order as ScanOrder, Result};
 
-use crate::Frontier;
 use crate::robots::server_of;
 use crate::schema::{BLACKLIST, BLACKLIST_ENDS, DENIED, UrlState};
 use crate::transaction::{Arrivals, Transaction, stored_url};
+use crate::{Frontier, ranges};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlacklistRow {
@@ -32,8 +32,8 @@ impl Frontier {
         limit: usize,
     ) -> Result<(Vec<BlacklistRow>, Option<KeyRange>)> {
         let tx = self.store.begin().await?;
-        let whole = || collection.map_or_else(|| BLACKLIST.range(()), |name| BLACKLIST.range((name,)));
-        let page = BLACKLIST.scan(&tx, &rest.unwrap_or_else(whole), limit, ScanOrder::Forward).await?;
+        let range = rest.unwrap_or_else(|| ranges::blacklist(collection));
+        let page = BLACKLIST.scan(&tx, &range, limit, ScanOrder::Forward).await?;
         let rows =
             page.rows.into_iter().map(|((collection, url), entry)| BlacklistRow { collection, url, entry });
         Ok((rows.collect(), page.rest))

@@ -32,11 +32,16 @@ mod look;
 mod memo;
 mod pause;
 pub mod ports;
+pub mod ranges;
 mod recount;
 mod report;
 mod reserve;
 mod rest;
 mod robots;
+#[cfg(not(feature = "tables"))]
+#[allow(unreachable_pub, dead_code, reason = "with the feature they are public")]
+mod schema;
+#[cfg(feature = "tables")]
 pub mod schema;
 mod shelf;
 mod size;
@@ -68,12 +73,15 @@ pub use feed::INDEX_ACROSS;
 pub use harvester::{End, Harvested, Harvester, IDLE_MAX, RunError, Tally, Witness, waiting_max};
 pub use lane::{Lane, Room};
 pub use links::LinkTrace;
-pub use look::{HostRow, QueueRow, State};
+pub use look::{CaptureId, HostRow, QueueRow, State};
 pub use pause::Pause;
 pub use report::{DomainRow, FeasibilityRow};
 pub use reserve::Reserved;
 pub use rest::Rest;
 pub use robots::server_of;
+pub use schema::{
+    ArchiveFile, Capture, ErrorKind, Host, Latest, Promises, Slots, Traffic, UrlCounts, UrlState, WalkRun,
+};
 pub use shelf::Adoption;
 pub use start::{Started, Target};
 pub use stats::{is_content, is_not_found};

@@ -5,12 +5,15 @@ use std::collections::HashMap;
 use policy::model::Record;
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
-use store::table::KeyRange;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use store::key::{Key, Prefix};
+use store::table::{KeyRange, Table};
 use store::{Order, Result, Tx};
 
-use crate::Frontier;
 use crate::schema::{CAPTURES, Capture, HOSTS, Host, QUEUE, URLS, UrlState, surt_in_key};
 use crate::transaction::{Arrivals, stored_url};
+use crate::{Frontier, ranges};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -30,7 +33,6 @@ impl State {
         }
     }
 }
-
 /// A URL in a collection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueRow {
@@ -56,6 +58,40 @@ pub struct HostRow {
     pub failures: u32,
 }
 
+/// Names a capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaptureId {
+    pub collection: String,
+    /// As much of it as a key takes.
+    pub surt: String,
+    pub time: Time,
+    pub offset: u64,
+}
+
+impl CaptureId {
+    pub fn new(collection: &str, surt: &str, time: Time, offset: u64) -> CaptureId {
+        CaptureId { collection: collection.to_owned(), surt: surt_in_key(surt).to_owned(), time, offset }
+    }
+
+    fn key(&self) -> (&str, &str, i64, u64) {
+        (&self.collection, &self.surt, self.time.0, self.offset)
+    }
+
+    pub fn to_bytes(&self) -> Vec<u8> {
+        CAPTURES.key(self.key())
+    }
+
+    pub fn from_bytes(bytes: &[u8]) -> Option<CaptureId> {
+        CAPTURES.key_from(bytes).ok().map(CaptureId::from)
+    }
+}
+
+impl From<(String, String, i64, u64)> for CaptureId {
+    fn from((collection, surt, at, offset): (String, String, i64, u64)) -> CaptureId {
+        CaptureId { collection, surt, time: Time(at), offset }
+    }
+}
+
 /// Captures of a URL looked at in one go, for one that is no revisit.
 const ORIGINAL_PAGE: usize = 20;
 /// Hosts looked at in one go.
@@ -70,8 +106,8 @@ impl Frontier {
         limit: usize,
     ) -> Result<(Vec<QueueRow>, Option<KeyRange>)> {
         let tx = self.store.begin().await?;
-        let whole = || collection.map_or_else(|| URLS.range(()), |name| URLS.range((name,)));
-        let page = URLS.scan(&tx, &rest.unwrap_or_else(whole), limit, Order::Forward).await?;
+        let range = rest.unwrap_or_else(|| ranges::urls(collection));
+        let page = URLS.scan(&tx, &range, limit, Order::Forward).await?;
         let mut hosts = HashMap::new();
         let mut rows = Vec::with_capacity(page.rows.len());
         for ((collection, url), state) in page.rows {
@@ -166,10 +202,73 @@ impl Frontier {
         rest: Option<KeyRange>,
         limit: usize,
     ) -> Result<(Vec<(String, Time, Capture)>, Option<KeyRange>)> {
+        let range = rest.unwrap_or_else(|| ranges::captures(Some(collection)));
+        let (rows, rest) = self.captures_in(&range, limit).await?;
+        Ok((rows.into_iter().map(|(id, row)| (id.surt, id.time, row)).collect(), rest))
+    }
+
+    /// A page of captures, from one of the [`ranges`] of them.
+    pub async fn captures_in(
+        &self,
+        range: &KeyRange,
+        limit: usize,
+    ) -> Result<(Vec<(CaptureId, Capture)>, Option<KeyRange>)> {
         let tx = self.store.begin().await?;
-        let range = rest.unwrap_or_else(|| CAPTURES.range((collection,)));
-        let page = CAPTURES.scan(&tx, &range, limit, Order::Forward).await?;
-        Ok((page.rows.into_iter().map(|((_, surt, at, _), row)| (surt, Time(at), row)).collect(), page.rest))
+        let page = CAPTURES.scan(&tx, range, limit, Order::Forward).await?;
+        let rows = page.rows.into_iter().map(|(key, row)| (CaptureId::from(key), row));
+        Ok((rows.collect(), page.rest))
+    }
+
+    pub async fn capture(&self, id: &CaptureId) -> Result<Option<Capture>> {
+        CAPTURES.get(&self.store.begin().await?, id.key()).await
+    }
+
+    /// Whether the host has URLs, or captures; `surt` is how the SURT keys of its URLs begin.
+    pub async fn is_known_host(&self, host: &str, surt: &str) -> Result<bool> {
+        let tx = self.store.begin().await?;
+        if HOSTS.get(&tx, (host,)).await?.is_some() {
+            return Ok(true);
+        }
+        for collection in self.collections_with_captures().await? {
+            let from = CAPTURES.range_from((collection.as_str(),), (collection.as_str(), surt));
+            let first = CAPTURES.first(&tx, &from).await?;
+            let rest = first.as_ref().and_then(|((_, first, ..), _)| first.strip_prefix(surt));
+            if rest.is_some_and(|rest| rest.starts_with([')', ':'])) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The collections that have captures, declared or not.
+    pub async fn collections_with_captures(&self) -> Result<Vec<String>> {
+        self.collections_in(&CAPTURES, |(name, ..)| name).await
+    }
+
+    /// The collections that have URLs, declared or not.
+    pub async fn collections_with_urls(&self) -> Result<Vec<String>> {
+        self.collections_in(&URLS, |(name, _)| name).await
+    }
+
+    /// Without reading all of the table.
+    async fn collections_in<K: Key + 'static, V: Serialize + DeserializeOwned>(
+        &self,
+        table: &Table<K, V>,
+        collection: fn(K) -> String,
+    ) -> Result<Vec<String>>
+    where
+        for<'a> (&'a str,): Prefix<K>,
+        (): Prefix<K>,
+    {
+        let tx = self.store.begin().await?;
+        let mut names = Vec::new();
+        let mut range = table.range(());
+        while let Some((key, _)) = table.first(&tx, &range).await? {
+            let name = collection(key);
+            range.from = table.range((name.as_str(),)).to;
+            names.push(name);
+        }
+        Ok(names)
     }
 }
 

@@ -51,6 +51,18 @@ impl Frontier {
         Ok((page.rows.into_iter().map(|((name,), row)| (name, row)).collect(), page.rest))
     }
 
+    /// All of them, read page by page.
+    pub async fn all_archive_files(&self) -> Result<BTreeMap<String, ArchiveFile>> {
+        let (page, mut rest) = self.archive_files(None, PAGE).await?;
+        let mut files: BTreeMap<String, ArchiveFile> = page.into_iter().collect();
+        while rest.is_some() {
+            let (page, next) = self.archive_files(rest, PAGE).await?;
+            files.extend(page);
+            rest = next;
+        }
+        Ok(files)
+    }
+
     /// The number of the archive this store belongs to, if it has had one.
     pub async fn archive_id(&self) -> Result<Option<u64>> {
         COUNTERS.get(&self.store.begin().await?, (ARCHIVE,)).await
@@ -99,17 +111,9 @@ impl Frontier {
     /// Fills in what rows older than these fields do not say: their captures know. Reads all
     /// captures, once in the life of a store.
     pub async fn describe_files(&self) -> Result<()> {
-        let mut rest = None;
-        let mut lacking = BTreeSet::new();
-        loop {
-            let (rows, next) = self.archive_files(rest, PAGE).await?;
-            lacking
-                .extend(rows.into_iter().filter(|(_, row)| row.collection.is_none()).map(|(name, _)| name));
-            rest = next;
-            if rest.is_none() {
-                break;
-            }
-        }
+        let files = self.all_archive_files().await?.into_iter();
+        let lacking: BTreeSet<String> =
+            files.filter(|(_, row)| row.collection.is_none()).map(|(name, _)| name).collect();
         if lacking.is_empty() {
             return Ok(());
         }

@@ -12,7 +12,7 @@ use store::Result;
 
 use crate::Frontier;
 use crate::look::{HostRow, host_row};
-use crate::schema::{BLACKLIST, UrlState};
+use crate::schema::{BLACKLIST, GROUPS, Slots, UrlState};
 use crate::transaction::Transaction;
 
 /// Seeds tried for a URL that no seed matches.
@@ -24,6 +24,8 @@ pub struct Explanation {
     pub collection: String,
     pub url: String,
     pub situation: Situation,
+    /// What is remembered of it; none where it is done, or not known.
+    pub record: Option<Record>,
     /// What was looked at, in order: the rule and what it found.
     pub steps: Vec<(Rule, String)>,
     /// The rule that decides now, and what follows.
@@ -31,8 +33,6 @@ pub struct Explanation {
     /// The most specific seed of the collection for this URL (B of page 2).
     pub best_seed: Option<String>,
     pub host: HostSituation,
-    /// What was wrong with the last fetch.
-    pub problem: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +49,8 @@ pub struct HostSituation {
     pub host: String,
     /// None: the host has no URLs.
     pub row: Option<HostRow>,
+    /// Of its group, if that is in use.
+    pub group: Option<Slots>,
 }
 
 impl Frontier {
@@ -75,8 +77,8 @@ impl Transaction<'_> {
         let row = self.host(url.site()).await?;
         let in_flight = row.as_ref().is_some_and(|host| host.is_in_flight(collection, url.as_str()));
         let state = self.state(collection, url.as_str()).await?;
-        let problem = match &state {
-            Some(UrlState::Queued(record) | UrlState::Blacklisted(record)) => record.problem.clone(),
+        let record = match &state {
+            Some(UrlState::Queued(record) | UrlState::Blacklisted(record)) => Some(record.clone()),
             Some(UrlState::Done { .. }) | None => None,
         };
         let situation = match state {
@@ -105,8 +107,13 @@ impl Transaction<'_> {
             Situation::Unknown => self.as_link(collection, url),
         };
         let group = self.group_of(url.site());
+        let slots = match group.as_deref().filter(|_| row.is_some()) {
+            Some(name) => GROUPS.get(self.tx, (name,)).await?.map(|row| row.slots),
+            None => None,
+        };
         let host = HostSituation {
             host: url.site().to_owned(),
+            group: slots,
             row: row.map(|row| host_row(url.site().to_owned(), row, group)),
         };
         let best_seed = self.catalog().best_match(collection, url).cloned();
@@ -114,11 +121,11 @@ impl Transaction<'_> {
             collection: collection.to_owned(),
             url: url.as_str().to_owned(),
             situation,
+            record,
             steps,
             verdict,
             best_seed,
             host,
-            problem,
         })
     }
 
@@ -187,7 +194,7 @@ impl Situation {
     pub fn as_str(&self) -> &'static str {
         match self {
             Situation::Queued(_) => "queued",
-            Situation::InFlight(_) => "in flight",
+            Situation::InFlight(_) => "in-flight",
             Situation::Done { .. } => "done",
             Situation::Blacklisted(_) => "blacklisted",
             Situation::Unknown => "unknown",

@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use frontier::ports::{Clock, Fetch, Order, Report};
-use frontier::schema::{ErrorKind, UrlState};
-use frontier::{End, Frontier, Harvester, Pause};
+use frontier::{End, ErrorKind, Frontier, Harvester, Pause, UrlState};
 use policy::model::Limits;
 use policy::time::{Span, Time};
 use rig::{Ears, Loop, Reply, World, answered};

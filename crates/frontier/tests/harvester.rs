@@ -9,8 +9,10 @@ use std::time::Duration;
 use frontier::ports::{
     AnswerFacts, Archive, CaptureKey, Clock, Fetch, Fetcher, FileEnd, Kept, Order, Outlink, Report,
 };
-use frontier::schema::{ArchiveFile, Capture, ErrorKind};
-use frontier::{End, Frontier, Harvested, Harvester, IDLE_MAX, RunError, State, Tally, Target, Witness};
+use frontier::{
+    ArchiveFile, Capture, End, ErrorKind, Frontier, Harvested, Harvester, IDLE_MAX, RunError, State, Tally,
+    Target, Witness,
+};
 use parking_lot::Mutex;
 use policy::model::{Limits, LinkKind, Politeness, Profile, Settings};
 use policy::scope::{Scope, Within};

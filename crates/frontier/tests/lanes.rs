@@ -9,8 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use frontier::ports::{Fetch, Order, Report};
-use frontier::schema::ErrorKind;
-use frontier::waiting_max;
+use frontier::{ErrorKind, waiting_max};
 use parking_lot::Mutex;
 use policy::model::Limits;
 use policy::time::{Span, Time};

@@ -117,7 +117,7 @@ async fn a12_a_capture_whose_key_is_too_long_is_found_again() {
     rig.frontier.start_new().await.unwrap();
     let order = rig.frontier.reserve(1).await.unwrap().orders.remove(0);
     let report = answered(200, []).report;
-    let capture = frontier::schema::Capture {
+    let capture = frontier::Capture {
         url: url.clone(),
         file: "shelf".into(),
         offset: 0,

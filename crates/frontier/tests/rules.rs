@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use bench::*;
 use frontier::ports::{AnswerFacts, Clock, Fetch, Outlink, Report};
-use frontier::schema::ErrorKind;
-use frontier::{Completed, Contract, Frontier, Situation, State, Target};
+use frontier::{Completed, Contract, ErrorKind, Frontier, Situation, State, Target};
 use policy::Rule;
 use policy::catalog::Change;
 use policy::model::{Collection, HostGroup, LinkKind, Politeness, Profile, Seed, Settings};

@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use frontier::ports::{AnswerFacts, Clock, Fetch, Order, Outlink, Report};
-use frontier::schema::ErrorKind;
-use frontier::{Completed, Frontier, Target, WalkError};
+use frontier::{Completed, ErrorKind, Frontier, Target, WalkError};
 use policy::catalog::Change;
 use policy::model::{DeclaredWalk, LinkKind, Politeness, Profile, Settings};
 use policy::scope::{Scope, Within};

@@ -43,41 +43,36 @@ fn tell(notice: &Notice) {
 }
 
 pub fn explain(dir: &Path, error: OpenError) -> Error {
-    let missing = match &error {
-        OpenError::NotAStore(_) => true,
-        OpenError::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
-        _ => false,
+    let hint = match &error {
+        _ if is_gone(dir, &error) && has_archive(dir) => format!(
+            "its archive is there: put the store back, or `skurd archive adopt --data {}` makes a new one from what is in the files",
+            dir.display()
+        ),
+        OpenError::NotAStore(_) => make_one(dir),
+        OpenError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => make_one(dir),
+        OpenError::InUse { owner, .. } => in_use(dir, *owner).to_owned(),
+        OpenError::Damaged { .. } => when_damaged(dir),
+        OpenError::Engine { .. } => WHEN_UNREADABLE.to_owned(),
+        _ => return error.into(),
     };
-    if let Some(hint) = without_store(dir, &error) {
-        return hinted(error.to_string(), hint);
-    }
-    match missing {
-        true => {
-            hinted(error.to_string(), format!("`skurd config apply FILE --data {}` makes one", dir.display()))
-        }
-        false => match error {
-            OpenError::InUse { owner, .. } => hinted(error.to_string(), in_use(dir, owner)),
-            OpenError::Damaged { .. } => hinted(error.to_string(), when_damaged(dir)),
-            OpenError::Engine { .. } => hinted(error.to_string(), WHEN_UNREADABLE),
-            error => error.into(),
-        },
-    }
+    hinted(error.to_string(), hint)
 }
 
-/// What to do about an archive whose store is gone (A13).
-fn without_store(dir: &Path, error: &OpenError) -> Option<String> {
-    let gone = match error {
+fn make_one(dir: &Path) -> String {
+    format!("`skurd config apply FILE --data {}` makes one", dir.display())
+}
+
+/// Whether there is no store (A13).
+fn is_gone(dir: &Path, error: &OpenError) -> bool {
+    match error {
         OpenError::NotAStore(_) | OpenError::ForeignDirectory(_) => true,
         OpenError::Engine { .. } => !dir.join("store").exists(),
         _ => false,
-    };
-    let files = net::warc::survey(&warc_dir(dir)).unwrap_or_default();
-    (gone && !files.is_empty()).then(|| {
-        format!(
-            "its archive is there: put the store back, or `skurd archive adopt --data {}` makes a new one from what is in the files",
-            dir.display()
-        )
-    })
+    }
+}
+
+fn has_archive(dir: &Path) -> bool {
+    net::warc::survey(&warc_dir(dir)).is_ok_and(|files| !files.is_empty())
 }
 
 /// What to do about a journal that does not read.

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use frontier::ports::Fetch;
-use frontier::schema::{ErrorKind, UrlCounts};
-use frontier::{Frontier, Harvested};
+use frontier::{ErrorKind, Frontier, Harvested, UrlCounts};
 use parking_lot::Mutex;
 use policy::time::Span;
 use policy::walk::Outcome;
@@ -63,18 +62,6 @@ pub struct Counts {
     stopped: bool,
 }
 
-/// The figures without the names behind them: cheap to take once a second.
-#[derive(Clone, Debug, Default)]
-pub struct Glance {
-    pub harvests: u64,
-    pub bytes: u64,
-    pub captures: u64,
-    pub added: u64,
-    pub hosts: usize,
-    pub standing: Standing,
-    pub in_flight: usize,
-}
-
 impl Figures {
     /// Reads the counters of the store, and with `promises` also what was promised.
     pub async fn look(&self, frontier: &Frontier, promises: bool) -> store::Result<()> {
@@ -115,32 +102,20 @@ impl Figures {
         self.counts.lock().clone()
     }
 
-    pub fn glance(&self) -> Glance {
-        let counts = self.counts.lock();
-        Glance {
-            harvests: counts.harvests,
-            bytes: counts.bytes,
-            captures: counts.captures,
-            added: counts.added,
-            hosts: counts.hosts.len(),
-            standing: counts.standing,
-            in_flight: counts.in_flight,
-        }
+    /// Looks at them where they are: the names in them are many.
+    pub fn look_at<T>(&self, look: impl FnOnce(&Counts) -> T) -> T {
+        look(&self.counts.lock())
     }
 
     pub fn add(&self, harvested: &Harvested<'_>) {
+        self.add_aside(harvested);
         let mut counts = self.counts.lock();
-        let Harvested { order, report, captures, summary } = harvested;
+        let Harvested { order, report, .. } = harvested;
         counts.harvests += 1;
-        counts.captures += captures.len() as u64;
-        counts.added += summary.added;
         match (&order.walk, report.existence) {
             (None, _) => {}
             (Some(_), Some(Outcome::Exists)) => counts.found += 1,
             (Some(_), _) => counts.missed += 1,
-        }
-        if let Some((_, capture)) = captures.first() {
-            *counts.files.entry(capture.file.clone()).or_default() += captures.len() as u64;
         }
         if counts.hosts.len() < HOSTS_MAX && !counts.hosts.contains(&order.host) {
             counts.hosts.insert(order.host.clone());
@@ -190,11 +165,9 @@ impl Figures {
 pub fn error_word(result: &Fetch) -> &'static str {
     match result {
         Fetch::Answer(_) => "none",
-        Fetch::DnsFailed | Fetch::NoAnswer(ErrorKind::Dns) => "dns",
-        Fetch::RobotsDenied { .. } | Fetch::NoAnswer(ErrorKind::Robots) => "robots",
+        Fetch::DnsFailed => ErrorKind::Dns.as_str(),
+        Fetch::RobotsDenied { .. } => ErrorKind::Robots.as_str(),
         Fetch::RobotsRead | Fetch::Deferred { .. } => "put off",
-        Fetch::NoAnswer(ErrorKind::Connect) => "connect",
-        Fetch::NoAnswer(ErrorKind::Timeout) => "timeout",
-        Fetch::NoAnswer(ErrorKind::Broken) => "broken",
+        Fetch::NoAnswer(kind) => kind.as_str(),
     }
 }

@@ -31,7 +31,7 @@ use super::indexing::{keep_current, to_rest};
 use super::signals::Signals;
 use crate::clock::SystemClock;
 use crate::data_dir::{self, explain};
-use crate::session::note;
+use crate::session::{frontier_of, note};
 use crate::wire::{self, Identity, WarcArchive, WireFetcher, WireSettings};
 
 /// What comes due so soon is waited for by a harvest that runs until it is done.
@@ -96,20 +96,17 @@ impl Harvest {
         let signals = Signals::listen(&runtime)?;
         let dir = &wanted.dir;
         let store = data_dir::create(dir, Options::default()).map_err(|error| explain(dir, error))?;
-        let seed = SystemClock.now().0.unsigned_abs() ^ (u64::from(std::process::id()) << 44);
-        let frontier = Arc::new(Frontier::new(store, Arc::new(SystemClock), seed));
+        let frontier = Arc::new(frontier_of(store));
         let settings = match given {
             Some(settings) => settings,
             None => runtime.block_on(frontier.with_catalog(|catalog| catalog.settings().clone()))?,
         };
-        let identity = identity(&settings, wanted)?;
-        let certificates = settings.certificates;
         let settings = WireSettings {
-            certificates,
+            certificates: settings.certificates,
             dir: dir.clone(),
+            identity: identity(&settings, wanted)?,
             overrides: Overrides::parse(wanted.resolve.iter().map(String::as_str))?,
             allowed: wanted.allow_net.clone(),
-            identity,
             compression: wanted.compression,
             workers: wanted.workers,
         };

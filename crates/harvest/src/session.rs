@@ -5,14 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use declare::hint::{hinted, unknown};
+use declare::hint::hinted;
 use declare::{Data, TextRule, read_text};
 use frontier::Frontier;
 use frontier::ports::Clock;
-use frontier::schema::{CAPTURES, URLS};
 use policy::catalog::Catalog;
 use policy::url::{CrawlUrl, UrlRules, normalise};
-use store::table::KeyRange;
 use store::{Options, Store};
 use tokio::runtime::{Builder, Runtime};
 
@@ -54,43 +52,6 @@ pub fn frontier_of(store: Store) -> Frontier {
     let clock = Arc::new(SystemClock);
     let seed = clock.now().0.unsigned_abs() ^ (u64::from(std::process::id()) << 44);
     Frontier::new(store, clock, seed)
-}
-
-/// The collection by that name, declared or with URLs that are left of it.
-pub async fn collection(frontier: &Frontier, name: &str) -> store::Result<Result<()>> {
-    let left = collections_with_urls(frontier).await?;
-    let found = frontier.with_catalog(|catalog| {
-        let is_there = catalog.collection(name).is_some() || left.iter().any(|other| other == name);
-        match is_there {
-            true => Ok(()),
-            false => Err(unknown("collection", name, catalog.collections().map(|c| c.name.as_str()))),
-        }
-    });
-    found.await
-}
-
-/// The collections that have captures, declared or not.
-pub async fn collections_with_captures(frontier: &Frontier) -> store::Result<Vec<String>> {
-    let tx = frontier.store().begin().await?;
-    let mut names: Vec<String> = Vec::new();
-    let mut range = CAPTURES.range(());
-    while let Some(((name, ..), _)) = CAPTURES.first(&tx, &range).await? {
-        range = KeyRange { from: CAPTURES.range((name.as_str(),)).to, to: range.to };
-        names.push(name);
-    }
-    Ok(names)
-}
-
-/// The collections that have URLs, declared or not, without reading all of them.
-pub async fn collections_with_urls(frontier: &Frontier) -> store::Result<Vec<String>> {
-    let tx = frontier.store().begin().await?;
-    let mut names: Vec<String> = Vec::new();
-    let mut range = URLS.range(());
-    while let Some(((name, _), _)) = URLS.first(&tx, &range).await? {
-        range = KeyRange { from: URLS.range((name.as_str(),)).to, to: range.to };
-        names.push(name);
-    }
-    Ok(names)
 }
 
 /// Data goes here, in large pieces.

@@ -3,8 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use frontier::LinkTrace;
-use frontier::schema::ErrorKind;
+use frontier::{ErrorKind, LinkTrace};
 use policy::catalog::Catalog;
 use sim::Harvest;
 

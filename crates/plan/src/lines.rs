@@ -3,8 +3,7 @@
 
 use std::io::{self, Write};
 
-use frontier::schema::ErrorKind;
-use frontier::{Contract, FeasibilityRow, LinkTrace, State};
+use frontier::{Contract, ErrorKind, FeasibilityRow, LinkTrace, State};
 use policy::time::{Span, Time};
 use serde_json::{Value, json};
 use sim::Harvest;

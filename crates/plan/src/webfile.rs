@@ -19,7 +19,7 @@ use declare::read::Reader;
 use declare::value::{Data, Fields, Value};
 use declare::yaml::{self, Node};
 use declare::{At, CONFIG_BYTES_MAX, ConfigError, excerpt, one_document, read_bounded, text_of};
-use frontier::schema::ErrorKind;
+use frontier::ErrorKind;
 use policy::model::LinkKind;
 use policy::url::{CrawlUrl, UrlRules, normalise};
 use sim::web::{Page, Response, Web};

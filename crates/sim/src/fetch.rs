@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use frontier::Frontier;
 use frontier::ports::{AnswerFacts, Clock, Fetch, Fetcher, Order, Outlink, Report};
-use frontier::schema::ErrorKind;
+use frontier::{ErrorKind, Frontier};
 use parking_lot::Mutex;
 use policy::model::LinkKind;
 use policy::time::{Span, Time};

@@ -1,4 +1,4 @@
-use frontier::schema::ErrorKind;
+use frontier::ErrorKind;
 use policy::catalog::Catalog;
 use policy::model::LinkKind;
 use policy::time::Span;

@@ -1,6 +1,5 @@
 use frontier::ports::Fetch;
-use frontier::schema::ErrorKind;
-use frontier::{Harvested, LinkTrace};
+use frontier::{ErrorKind, Harvested, LinkTrace};
 use policy::time::Time;
 
 /// A committed harvest.

@@ -13,7 +13,7 @@ mod journal;
 use std::collections::{BTreeMap, VecDeque};
 
 use frontier::ports::{Archive, CaptureKey, Fetch, FileEnd, Kept, Order, Report};
-use frontier::schema::{ArchiveFile, Capture};
+use frontier::{ArchiveFile, Capture};
 use parking_lot::Mutex;
 use store::Store;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use frontier::schema::ErrorKind;
+use frontier::ErrorKind;
 use policy::model::LinkKind;
 use policy::time::Span;
 

@@ -10,8 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use frontier::schema::ErrorKind;
-use frontier::{Contract, Target};
+use frontier::{Contract, ErrorKind, Target};
 use policy::catalog::Change;
 use policy::model::{Limits, Politeness, Profile, Settings as Declared};
 use policy::time::{Span, Time};

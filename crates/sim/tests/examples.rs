@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
-use frontier::Target;
-use frontier::schema::UrlState;
+use frontier::{Target, UrlState};
 use policy::catalog::Change;
 use policy::model::{LinkKind, Profile};
 use policy::scope::Scope;

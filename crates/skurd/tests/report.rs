@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
+use frontier::ErrorKind;
 use frontier::ports::{Fetch, Order, Report};
-use frontier::schema::ErrorKind;
 use policy::time::{Span, Time};
 use serde_json::{Value, json};
 use testkit::world::{World, before_now, page};

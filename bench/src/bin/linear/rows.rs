@@ -1,7 +1,8 @@
 //! What a walk costs in the store: its rows as they are written, counted byte by byte.
 
 use anyhow::{Context, Result};
-use frontier::schema::{WALK_IDS, WALKS, WalkRow, WalkRun};
+use frontier::WalkRun;
+use frontier::schema::{WALK_IDS, WALKS, WalkRow};
 use policy::time::Time;
 use policy::walk::{Draft, Leg, Outcome, Resume, Step, Walk, WalkSettings};
 use store::table::KeyRange;

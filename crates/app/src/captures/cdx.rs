@@ -5,12 +5,9 @@
 
 use std::sync::Arc;
 
-use frontier::Frontier;
-use frontier::schema::Capture;
-use harvest::session;
+use frontier::{Capture, CaptureId, Frontier, ranges};
 use net::cdx;
 use net::warc::{Entry, Kind};
-use policy::time::Time;
 use serde::Deserialize;
 use store::table::KeyRange;
 use utoipa::IntoParams;
@@ -36,39 +33,27 @@ pub struct Which {
 
 /// What the index is to have in it.
 pub async fn export_cdx(app: &App, which: Which) -> Answer<Export> {
-    let collections = match &which.collection {
-        Some(name) => app.collections(Some(name)).await?,
-        None => session::collections_with_captures(&app.frontier).await?,
-    };
-    Ok(Export::new(&app.frontier, collections))
+    let collections = app.collections_with_captures(which.collection.as_deref()).await?;
+    let rows_max = (ROWS_HELD / collections.len().max(1)).clamp(ROWS_MIN, ROWS_MAX);
+    let mut sources = Vec::new();
+    for name in collections {
+        let mut lines = Lines::new(&app.frontier, &name, rows_max);
+        lines.advance().await?;
+        sources.push(lines);
+    }
+    Ok(Export(sources))
 }
 
 /// What is still to be told.
-pub struct Export {
-    sources: Vec<Lines>,
-    /// The first line of each source is there.
-    begun: bool,
-}
+pub struct Export(Vec<Lines>);
 
 impl Export {
-    fn new(frontier: &Arc<Frontier>, collections: Vec<String>) -> Export {
-        let rows = (ROWS_HELD / collections.len().max(1)).clamp(ROWS_MIN, ROWS_MAX);
-        let sources = collections.into_iter().map(|name| Lines::new(Arc::clone(frontier), name, rows));
-        Export { sources: sources.collect(), begun: false }
-    }
-
     /// The next lines; none at the end.
     pub async fn piece(mut self) -> store::Result<Option<(Vec<u8>, Export)>> {
-        if !self.begun {
-            for source in &mut self.sources {
-                source.advance().await?;
-            }
-            self.begun = true;
-        }
         let mut piece = Vec::with_capacity(PIECE_BYTES + 1024);
         while piece.len() < PIECE_BYTES {
             // A handful of collections: looking at the head of each is no work.
-            let ahead = self.sources.iter_mut().filter(|source| source.next.is_some());
+            let ahead = self.0.iter_mut().filter(|source| source.next.is_some());
             let Some(first) = ahead.min_by(|a, b| a.next.cmp(&b.next)) else { break };
             piece.extend_from_slice(first.next.take().unwrap_or_default().as_bytes());
             first.advance().await?;
@@ -77,15 +62,14 @@ impl Export {
     }
 }
 
-type Row = (String, Time, Capture);
+type Row = (CaptureId, Capture);
 
 /// The index lines of one collection, in order.
 struct Lines {
     frontier: Arc<Frontier>,
-    collection: String,
     rows_max: usize,
+    /// What is not read yet.
     rest: Option<KeyRange>,
-    begun: bool,
     rows: std::vec::IntoIter<Row>,
     /// The first row beyond `group`.
     beyond: Option<Row>,
@@ -96,19 +80,10 @@ struct Lines {
 }
 
 impl Lines {
-    fn new(frontier: Arc<Frontier>, collection: String, rows_max: usize) -> Lines {
+    fn new(frontier: &Arc<Frontier>, collection: &str, rows_max: usize) -> Lines {
+        let (frontier, rest) = (Arc::clone(frontier), Some(ranges::captures(Some(collection))));
         let (rows, group) = (Vec::new().into_iter(), Vec::new());
-        Lines {
-            frontier,
-            collection,
-            rows_max,
-            rest: None,
-            begun: false,
-            rows,
-            beyond: None,
-            group,
-            next: None,
-        }
+        Lines { frontier, rows_max, rest, rows, beyond: None, group, next: None }
     }
 
     async fn advance(&mut self) -> store::Result<()> {
@@ -121,10 +96,10 @@ impl Lines {
 
     async fn fill(&mut self) -> store::Result<()> {
         let Some(first) = self.take().await? else { return Ok(()) };
-        let second = |row: &Row| row.1.0.div_euclid(1000);
+        let second = |row: &Row| row.0.time.0.div_euclid(1000);
         self.group.push(line(&first));
         while let Some(row) = self.take().await? {
-            if row.0 != first.0 || second(&row) != second(&first) {
+            if row.0.surt != first.0.surt || second(&row) != second(&first) {
                 self.beyond = Some(row);
                 break;
             }
@@ -135,31 +110,24 @@ impl Lines {
     }
 
     async fn take(&mut self) -> store::Result<Option<Row>> {
-        if let Some(row) = self.beyond.take() {
-            return Ok(Some(row));
-        }
         loop {
-            if let Some(row) = self.rows.next() {
+            if let Some(row) = self.beyond.take().or_else(|| self.rows.next()) {
                 return Ok(Some(row));
             }
-            if self.begun && self.rest.is_none() {
-                return Ok(None);
-            }
-            self.begun = true;
-            let page = self.frontier.captures(&self.collection, self.rest.take(), self.rows_max).await?;
-            self.rows = page.0.into_iter();
-            self.rest = page.1;
+            let Some(range) = self.rest.take() else { return Ok(None) };
+            let (rows, rest) = self.frontier.captures_in(&range, self.rows_max).await?;
+            (self.rows, self.rest) = (rows.into_iter(), rest);
         }
     }
 }
 
-fn line((_, time, row): &Row) -> String {
+fn line((id, row): &Row) -> String {
     let entry = Entry {
         kind: if row.revisit { Kind::Revisit } else { Kind::Response },
         url: row.url.clone(),
         // The row's key may hold less of it.
         surt: net::surt::key(&row.url),
-        time: *time,
+        time: id.time,
         status: (row.status > 0).then_some(row.status),
         mime: row.mime.clone(),
         digest: row.digest.clone(),

@@ -31,7 +31,7 @@ pub struct Applied {
 }
 
 /// What became of the things of one kind.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct AppliedKind {
     /// `settings`, `collection`, `profile`, `host group`, `host`, `seed` or `walk`.
     pub kind: String,
@@ -79,14 +79,8 @@ fn wrong(error: &ConfigError) -> Problem {
 
 /// The changes that make of the catalog what the config says, and how many there are of each kind.
 fn differences(catalog: &Catalog, declared: Declared, prune: bool) -> (Vec<Change>, Vec<AppliedKind>) {
-    let none = |kind: &&str| AppliedKind {
-        kind: (*kind).to_owned(),
-        added: 0,
-        changed: 0,
-        unchanged: 0,
-        deleted: 0,
-    };
-    let mut counts: Vec<AppliedKind> = KINDS.iter().map(none).collect();
+    let none = |kind: &str| AppliedKind { kind: kind.to_owned(), ..AppliedKind::default() };
+    let mut counts = KINDS.map(none).to_vec();
     let deletions = if prune { deletions(catalog, &declared) } else { Vec::new() };
     for deletion in &deletions {
         counts[kind_of(deletion)].deleted += 1;
@@ -143,21 +137,25 @@ fn compare(catalog: &Catalog, hosts: &HashMap<&str, &Politeness>, change: &Chang
 /// What is declared and not in the file: first what refers, then what is referred to.
 fn deletions(catalog: &Catalog, declared: &Declared) -> Vec<Change> {
     let mut deletions = Vec::new();
-    let kept: HashSet<&str> = declared.walks.iter().map(|walk| walk.name.as_str()).collect();
-    let walks = catalog.walks().filter(|walk| !kept.contains(walk.name.as_str()));
-    deletions.extend(walks.map(|walk| Change::DeleteWalk(walk.name.clone())));
-    let mut gone = |kind: Kind, kept: Vec<&str>| {
+    let mut gone = |all: Vec<&str>, kept: Vec<&str>, deletion: &dyn Fn(&str) -> Change| {
         let kept: HashSet<&str> = kept.into_iter().collect();
-        let names = kind.names(catalog).into_iter().filter(|name| !kept.contains(name));
-        deletions.extend(names.map(|name| kind.deletion(name)));
+        deletions.extend(all.into_iter().filter(|name| !kept.contains(name)).map(deletion));
     };
-    gone(Kind::Seed, declared.seeds.iter().map(|seed| seed.name.as_str()).collect());
-    gone(Kind::Profile, declared.profiles.iter().map(|profile| profile.name.as_str()).collect());
-    gone(Kind::Collection, declared.collections.iter().map(|found| found.name.as_str()).collect());
-    gone(Kind::Group, declared.groups.iter().map(|group| group.name.as_str()).collect());
-    let kept: HashSet<&str> = declared.hosts.iter().map(|(host, _)| host.as_str()).collect();
-    let hosts = catalog.host_overrides().map(|(host, _)| host).filter(|host| !kept.contains(host));
-    deletions.extend(hosts.map(|host| Change::DeleteHostPoliteness(host.to_owned())));
+    let kept = declared.walks.iter().map(|walk| walk.name.as_str()).collect();
+    let walks = catalog.walks().map(|walk| walk.name.as_str()).collect();
+    gone(walks, kept, &|name| Change::DeleteWalk(name.to_owned()));
+    let kept = [
+        (Kind::Seed, declared.seeds.iter().map(|seed| seed.name.as_str()).collect()),
+        (Kind::Profile, declared.profiles.iter().map(|profile| profile.name.as_str()).collect()),
+        (Kind::Collection, declared.collections.iter().map(|found| found.name.as_str()).collect()),
+        (Kind::Group, declared.groups.iter().map(|group| group.name.as_str()).collect()),
+    ];
+    for (kind, kept) in kept {
+        gone(kind.names(catalog), kept, &|name| kind.deletion(name));
+    }
+    let kept = declared.hosts.iter().map(|(host, _)| host.as_str()).collect();
+    let hosts = catalog.host_overrides().map(|(host, _)| host).collect();
+    gone(hosts, kept, &|host| Change::DeleteHostPoliteness(host.to_owned()));
     deletions
 }
 

@@ -8,7 +8,6 @@ pub mod many;
 mod read;
 pub mod settings;
 
-use std::collections::BinaryHeap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
@@ -23,7 +22,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{Answer, App, Problem};
-use crate::page::{self, Page, Paging};
+use crate::page::{Page, Paging};
 
 /// What became of a switch.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -47,29 +46,11 @@ pub struct Deleted {
 }
 
 pub async fn list(app: &App, kind: Kind, paging: &Paging) -> Answer<Page<Value>> {
-    let limit = page::limit(paging.limit)?;
-    let after = paging.cursor.as_deref().map(page::cursor_name).transpose()?;
     app.look(|catalog| {
-        let names = first_names(kind.names(catalog), after.as_deref(), limit + 1);
-        let next = names.get(limit).and_then(|_| names.get(limit - 1)).map(|last| page::name_cursor(last));
-        let items = names.iter().take(limit).map(|name| entry::shown(catalog, kind, name)).collect();
-        Page { items, next }
+        let (names, next) = paging.names(kind.names(catalog))?;
+        Ok(Page { items: names.iter().map(|name| entry::shown(catalog, kind, name)).collect(), next })
     })
-    .await
-}
-
-/// The first names in order behind `after`, without sorting all of them.
-pub fn first_names<'a>(names: Vec<&'a str>, after: Option<&str>, count: usize) -> Vec<&'a str> {
-    let mut first: BinaryHeap<&str> = BinaryHeap::with_capacity(count + 1);
-    for name in names.into_iter().filter(|name| after.is_none_or(|after| *name > after)) {
-        if first.len() < count {
-            first.push(name);
-        } else if first.peek().is_some_and(|last| name < *last) {
-            first.pop();
-            first.push(name);
-        }
-    }
-    first.into_sorted_vec()
+    .await?
 }
 
 /// What a thing says as JSON, without its secrets, and the tag of it.
@@ -77,6 +58,12 @@ pub fn first_names<'a>(names: Vec<&'a str>, after: Option<&str>, count: usize) -
 pub struct Tagged {
     pub thing: Value,
     pub tag: String,
+}
+
+impl Tagged {
+    fn of(catalog: &Catalog, kind: Kind, name: &str) -> Tagged {
+        Tagged { thing: entry::shown(catalog, kind, name), tag: tag_of(catalog, kind, name) }
+    }
 }
 
 /// What the caller expects to be there now (RFC 9110, 13.1): tags, or `*` for anything.
@@ -87,20 +74,19 @@ pub struct Expected {
 }
 
 pub async fn show(app: &App, kind: Kind, name: &str) -> Answer<Tagged> {
-    let (thing, tag) = app
-        .look(|catalog| -> Answer<_> {
-            let (name, tag) = found(catalog, kind, name)?;
-            Ok((entry::shown(catalog, kind, &name), tag))
-        })
-        .await??;
-    Ok(Tagged { thing, tag })
+    app.look(|catalog| Ok(Tagged::of(catalog, kind, &resolved(catalog, kind, name)?))).await?
 }
 
-/// The thing's own name, and the tag of what it says.
-fn found(catalog: &Catalog, kind: Kind, name: &str) -> Answer<(String, String)> {
-    let name = kind.resolve(catalog, name).map_err(|error| Problem::not_found(&error))?;
-    let tag = etag(&entry::whole(catalog, kind, &name));
-    Ok((name, tag))
+/// The thing's own name.
+fn resolved(catalog: &Catalog, kind: Kind, name: &str) -> Answer<String> {
+    kind.resolve(catalog, name).map_err(|error| Problem::not_found(&error))
+}
+
+/// The name of a thing that says what its caller expects.
+fn found(catalog: &Catalog, kind: Kind, name: &str, expected: &Expected) -> Answer<String> {
+    let name = resolved(catalog, kind, name)?;
+    expected.check(Some(&tag_of(catalog, kind, &name)), || format!("{kind} {}", excerpt(&name)))?;
+    Ok(name)
 }
 
 /// Adds or replaces one; true if there was none.
@@ -115,27 +101,18 @@ pub async fn put(
     let (change, is_there) = app
         .look(|catalog| -> Answer<_> {
             let is_there = kind.is_there(catalog, name);
-            let now = is_there.then(|| etag(&entry::whole(catalog, kind, name)));
+            let now = is_there.then(|| tag_of(catalog, kind, name));
             expected.check(now.as_deref(), || format!("{kind} {}", excerpt(name)))?;
             Ok((entry::read(catalog, kind, name, body)?, is_there))
         })
         .await??;
     app.frontier.declare(&[change]).await?;
-    let shown =
-        |catalog: &Catalog| (entry::shown(catalog, kind, name), etag(&entry::whole(catalog, kind, name)));
-    let (thing, tag) = app.look(shown).await?;
-    Ok((!is_there, Tagged { thing, tag }))
+    Ok((!is_there, app.look(|catalog| Tagged::of(catalog, kind, name)).await?))
 }
 
 pub async fn delete(app: &App, kind: Kind, name: &str, expected: &Expected, sweep: bool) -> Answer<Deleted> {
     let turn = app.edits.lock().await;
-    let name = app
-        .look(|catalog| -> Answer<String> {
-            let (name, tag) = found(catalog, kind, name)?;
-            expected.check(Some(&tag), || format!("{kind} {}", excerpt(&name)))?;
-            Ok(name)
-        })
-        .await??;
+    let name = app.look(|catalog| found(catalog, kind, name, expected)).await??;
     app.frontier.declare(&[kind.deletion(&name)]).await?;
     drop(turn);
     let left_dangling = app.look(|catalog| kind.left_dangling(catalog, &name)).await?;
@@ -156,8 +133,7 @@ pub async fn switch(
     let _turn = app.edits.lock().await;
     let (name, change) = app
         .look(|catalog| -> Answer<_> {
-            let (name, tag) = found(catalog, kind, name)?;
-            expected.check(Some(&tag), || format!("{kind} {}", excerpt(&name)))?;
+            let name = found(catalog, kind, name, expected)?;
             let change = kind.switch(catalog, &name, active);
             Ok((name, change))
         })
@@ -183,6 +159,10 @@ impl Expected {
     }
 }
 
+fn tag_of(catalog: &Catalog, kind: Kind, name: &str) -> String {
+    etag(&entry::whole(catalog, kind, name))
+}
+
 /// Of all that a thing says, secrets included: another password is another thing. The sum is keyed
 /// anew in each process, so that nobody can find out from it what was summed.
 fn etag(thing: &Value) -> String {
@@ -194,14 +174,6 @@ fn etag(thing: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn i4_pages_of_names_are_in_order_and_complete() {
-        let names = ["b", "", "c", "a", "å", "ab"];
-        assert_eq!(first_names(names.to_vec(), None, 3), ["", "a", "ab"]);
-        assert_eq!(first_names(names.to_vec(), Some("ab"), 3), ["b", "c", "å"]);
-        assert_eq!(first_names(names.to_vec(), Some("å"), 3), [""; 0]);
-    }
 
     #[test]
     fn i4_an_edit_is_of_what_its_author_saw() {

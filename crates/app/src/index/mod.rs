@@ -39,13 +39,7 @@ pub struct IndexItem {
 
 /// List the indexes in the order of their collections, and what each holds
 pub async fn list_indexes(app: &App, paging: Paging) -> Answer<Page<IndexItem>> {
-    let limit = page::limit(paging.limit)?;
-    let after = paging.cursor.as_deref().map(page::cursor_name).transpose()?;
-    let mut names = Index::names(app.frontier.store()).await?;
-    names.retain(|name| after.as_ref().is_none_or(|after| name > after));
-    let more = names.len() > limit;
-    names.truncate(limit);
-    let next = names.last().filter(|_| more).map(|last| page::name_cursor(last));
+    let (names, next) = paging.names(Index::names(app.frontier.store()).await?)?;
     let mut items = Vec::with_capacity(names.len());
     for name in names {
         items.push(stats(&app.frontier.index(&name).await?).await?);

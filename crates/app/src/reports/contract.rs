@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use frontier::schema::UrlCounts;
-use frontier::{Contract, ContractRow};
+use frontier::{Contract, ContractRow, UrlCounts};
 use plan::contract::{ContractBy, ContractItem, item};
 use plan::plot::{PALETTE, Series, Shape};
 use policy::time::Time;
@@ -11,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::timeline::Timeline;
-use super::{Drawn, Format, limit, since};
+use super::{Format, limit, since};
 use crate::{Answer, App};
 
 /// Profiles drawn with a line of their own.
@@ -61,32 +60,35 @@ pub struct Asked {
     pub format: Format,
 }
 
-/// The rows of the report, or a drawing.
-pub async fn report(app: &App, asked: Asked) -> Answer<Drawn<ContractReport>> {
-    let limit = limit(asked.limit)?;
+/// A drawing of the report, as SVG.
+pub async fn drawing(app: &App, asked: &Asked) -> Answer<String> {
+    limit(asked.limit)?;
     let (since, now) = since(app, asked.since.as_deref())?;
+    app.heavy(async move |app| Ok(plot(&app.frontier.contract_by_hour(since).await?, since, now))).await
+}
+
+/// The rows of the report.
+pub async fn rows(app: &App, asked: &Asked) -> Answer<ContractReport> {
+    let (limit, by) = (limit(asked.limit)?, asked.by);
+    let (since, _) = since(app, asked.since.as_deref())?;
     app.heavy(async move |app| {
         let by_hour = app.frontier.contract_by_hour(since).await?;
-        if asked.format == Format::Svg {
-            return Ok(Drawn::Svg(plot(&by_hour, since, now)));
-        }
         let mut sums: BTreeMap<String, Contract> = BTreeMap::new();
         let profiles: BTreeMap<String, String> = app
             .look(|catalog| catalog.profiles().map(|p| (p.name.clone(), p.collection.clone())).collect())
             .await?;
-        if asked.by == ContractBy::Profile {
+        if by == ContractBy::Profile {
             // Also those whose harvests have yet to come.
             sums.extend(profiles.keys().map(|name| (name.clone(), Contract::default())));
         }
-        let by_domain = match asked.by {
+        let by_domain = match by {
             ContractBy::Domain => app.frontier.contract(since).await?,
             ContractBy::Profile | ContractBy::Hour => Vec::new(),
         };
-        let asked_rows = if asked.by == ContractBy::Domain { &by_domain } else { &by_hour };
-        for row in asked_rows {
-            sums.entry(key(asked.by, row)).or_default().merge(&row.contract);
+        for row in if by == ContractBy::Domain { &by_domain } else { &by_hour } {
+            sums.entry(key(by, row)).or_default().merge(&row.contract);
         }
-        let items = sums.iter().take(limit).map(|(name, sum)| item(asked.by, name, sum)).collect();
+        let items = sums.iter().take(limit).map(|(name, sum)| item(by, name, sum)).collect();
         let mut overdue: BTreeMap<&str, u64> = BTreeMap::new();
         for row in &by_hour {
             if let Some(collection) = profiles.get(&row.profile) {
@@ -94,11 +96,10 @@ pub async fn report(app: &App, asked: Asked) -> Answer<Drawn<ContractReport>> {
             }
         }
         let counts = app.frontier.url_counts().await?;
-        let queue = counts
-            .iter()
-            .map(|(name, counts)| collection(name, counts, overdue.get(name.as_str()).copied().unwrap_or(0)));
+        let overdue = |name: &str| overdue.get(name).copied().unwrap_or(0);
+        let queue = counts.iter().map(|(name, counts)| collection(name, counts, overdue(name)));
         let more = sums.len().saturating_sub(limit);
-        Ok(Drawn::Rows(ContractReport { since: since.to_string(), items, more, queue: queue.collect() }))
+        Ok(ContractReport { since: since.to_string(), items, more, queue: queue.collect() })
     })
     .await
 }

@@ -4,17 +4,15 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use declare::text::bytes_text;
-use frontier::schema::Traffic;
-use frontier::{DomainRow, is_not_found};
+use frontier::{DomainRow, Traffic, is_not_found};
 use plan::plot::{BAD, GOOD, GREY, NEUTRAL, Series, Shape, WARNING};
 use policy::contract::begin_of;
 use policy::time::{Span, Time};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::errors::word;
 use super::timeline::{Timeline, drawn};
-use super::{Drawn, Format, Report, limit, since};
+use super::{Format, Report, limit, since};
 use crate::{Answer, App};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -122,26 +120,31 @@ pub struct Asked {
     pub format: Format,
 }
 
-/// The rows of the report, or a drawing.
-pub async fn report(app: &App, asked: Asked) -> Answer<Drawn<Report<DomainItem>>> {
-    let limit = limit(asked.limit)?;
+/// A drawing of the report, as SVG.
+pub async fn drawing(app: &App, asked: &Asked) -> Answer<String> {
+    limit(asked.limit)?;
     let (since, now) = since(app, asked.since.as_deref())?;
+    app.heavy(async move |app| Ok(plot(&app.frontier.traffic_by_hour(since).await?, since, now))).await
+}
+
+/// The rows of the report.
+pub async fn rows(app: &App, asked: &Asked) -> Answer<Report<DomainItem>> {
+    let (limit, by) = (limit(asked.limit)?, asked.by);
+    let (since, now) = since(app, asked.since.as_deref())?;
+    let step = asked.step.unwrap_or_else(|| TimeStep::usual(now.since(since))).span();
     app.heavy(async move |app| {
-        if asked.format == Format::Svg {
-            return Ok(Drawn::Svg(plot(&app.frontier.traffic_by_hour(since).await?, since, now)));
-        }
-        let step = asked.step.unwrap_or_else(|| TimeStep::usual(now.since(since))).span();
-        let items = match asked.by {
-            DomainsBy::Time => by_time(&app.frontier.traffic_by_hour(since).await?, step),
-            DomainsBy::Domain => {
-                let traffic = app.frontier.traffic(since).await?;
-                let mut sums: Vec<(&str, Traffic)> = by_domain(&traffic).into_iter().collect();
-                sums.sort_by_key(|(domain, sum)| (Reverse(sum.requests), *domain));
-                sums.iter().map(|(domain, sum)| item(Some(domain), None, sum)).collect()
+        let items = match by {
+            DomainsBy::Time => {
+                let hours = app.frontier.traffic_by_hour(since).await?;
+                items(hours.iter().map(|(hour, sum)| (None, Some(begin_of(*hour, step)), sum)))
             }
-            DomainsBy::Both => by_both(&app.frontier.traffic(since).await?, step),
+            DomainsBy::Domain | DomainsBy::Both => {
+                let rows = app.frontier.traffic(since).await?;
+                let time = |row: &DomainRow| (by == DomainsBy::Both).then(|| begin_of(row.hour, step));
+                items(rows.iter().map(|row| (Some(row.domain.as_str()), time(row), &row.traffic)))
+            }
         };
-        Ok(Drawn::Rows(Report::<DomainItem>::new(since, items, limit)))
+        Ok(Report::new(since, items, limit))
     })
     .await
 }
@@ -154,24 +157,17 @@ pub(crate) fn by_domain(rows: &[DomainRow]) -> BTreeMap<&str, Traffic> {
     sums
 }
 
-fn by_time(hours: &BTreeMap<Time, Traffic>, step: Span) -> Vec<DomainItem> {
-    let mut sums: BTreeMap<Time, Traffic> = BTreeMap::new();
-    for (hour, traffic) in hours {
-        sums.entry(begin_of(*hour, step)).or_default().merge(traffic);
+/// Sums by domain and time, those of the busiest domain first, times in their order.
+fn items<'a>(rows: impl Iterator<Item = (Option<&'a str>, Option<Time>, &'a Traffic)>) -> Vec<DomainItem> {
+    let mut requests: BTreeMap<Option<&str>, u64> = BTreeMap::new();
+    let mut sums: BTreeMap<(Option<&str>, Option<Time>), Traffic> = BTreeMap::new();
+    for (domain, time, traffic) in rows {
+        *requests.entry(domain).or_default() += traffic.requests;
+        sums.entry((domain, time)).or_default().merge(traffic);
     }
-    sums.iter().map(|(time, sum)| item(None, Some(*time), sum)).collect()
-}
-
-fn by_both(rows: &[DomainRow], step: Span) -> Vec<DomainItem> {
-    let mut requests: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut sums: BTreeMap<(&str, Time), Traffic> = BTreeMap::new();
-    for row in rows {
-        *requests.entry(&row.domain).or_default() += row.traffic.requests;
-        sums.entry((&row.domain, begin_of(row.hour, step))).or_default().merge(&row.traffic);
-    }
-    let mut sums: Vec<((&str, Time), Traffic)> = sums.into_iter().collect();
+    let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by_key(|((domain, time), _)| (Reverse(requests.get(domain)), *domain, *time));
-    sums.iter().map(|((domain, time), sum)| item(Some(domain), Some(*time), sum)).collect()
+    sums.iter().map(|((domain, time), sum)| item(*domain, *time, sum)).collect()
 }
 
 fn item(domain: Option<&str>, time: Option<Time>, sum: &Traffic) -> DomainItem {
@@ -184,7 +180,7 @@ fn item(domain: Option<&str>, time: Option<Time>, sum: &Traffic) -> DomainItem {
         not_found: sum.answers(is_not_found),
         error_answers: sum.answers(is_error),
         errors: sum.no_answers(),
-        errors_by_kind: sum.errors.iter().map(|(kind, count)| (word(*kind).to_owned(), *count)).collect(),
+        errors_by_kind: sum.errors.iter().map(|(kind, count)| (kind.as_str().to_owned(), *count)).collect(),
         bytes: sum.bytes,
         new: sum.new,
         changed: sum.changed,

@@ -3,8 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use frontier::DomainRow;
-use frontier::schema::{ErrorKind, Traffic};
+use frontier::{DomainRow, Traffic};
 use plan::plot::{PALETTE, Series, Shape};
 use policy::time::Time;
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::domains::by_domain;
 use super::timeline::{Timeline, drawn};
-use super::{Asked, Drawn, Format, Report, limit, since};
+use super::{Asked, Report, limit, since};
 use crate::{Answer, App};
 
 /// Kinds drawn with a colour of their own.
@@ -29,37 +28,37 @@ pub struct ErrorItem {
     pub domain: String,
 }
 
-/// The rows of the report, or a drawing.
-pub async fn report(app: &App, asked: Asked) -> Answer<Drawn<Report<ErrorItem>>> {
-    let limit = limit(asked.limit)?;
+/// A drawing of the report, as SVG.
+pub async fn drawing(app: &App, asked: &Asked) -> Answer<String> {
+    limit(asked.limit)?;
     let (since, now) = since(app, asked.since.as_deref())?;
+    app.heavy(async move |app| Ok(plot(&app.frontier.traffic(since).await?, since, now))).await
+}
+
+/// The rows of the report.
+pub async fn rows(app: &App, asked: &Asked) -> Answer<Report<ErrorItem>> {
+    let limit = limit(asked.limit)?;
+    let (since, _) = since(app, asked.since.as_deref())?;
     app.heavy(async move |app| {
         let traffic = app.frontier.traffic(since).await?;
-        if asked.format == Format::Svg {
-            return Ok(Drawn::Svg(plot(&traffic, since, now)));
-        }
         let sums = by_domain(&traffic);
-        let mut items: Vec<ErrorItem> = sums.iter().flat_map(|(domain, sum)| items(domain, sum)).collect();
+        let of_domain = |(domain, sum): (&&str, &Traffic)| {
+            let (requests, domain) = (sum.requests, (*domain).to_owned());
+            let item = move |(kind, count)| ErrorItem { kind, count, requests, domain: domain.clone() };
+            kinds(sum).into_iter().map(item)
+        };
+        let mut items: Vec<ErrorItem> = sums.iter().flat_map(of_domain).collect();
         items.sort_by_key(|item| Reverse(item.count));
-        Ok(Drawn::Rows(Report::new(since, items, limit)))
+        Ok(Report::new(since, items, limit))
     })
     .await
 }
 
-fn items(domain: &str, sum: &Traffic) -> Vec<ErrorItem> {
-    let item = |(kind, count)| ErrorItem { kind, count, requests: sum.requests, domain: domain.to_owned() };
-    kinds(sum).into_iter().map(item).collect()
-}
-
 /// Error statuses and what kept an answer from coming.
 fn kinds(sum: &Traffic) -> Vec<(String, u64)> {
-    let errors = sum.errors.iter().map(|(kind, count)| (word(*kind).to_owned(), *count));
+    let errors = sum.errors.iter().map(|(kind, count)| (kind.as_str().to_owned(), *count));
     let statuses = sum.statuses.iter().filter(|(status, _)| *status >= 400);
     errors.chain(statuses.map(|(status, count)| (format!("http {status}"), *count))).collect()
-}
-
-pub fn word(kind: ErrorKind) -> &'static str {
-    kind.as_str()
 }
 
 fn plot(rows: &[DomainRow], since: Time, now: Time) -> String {

@@ -6,7 +6,7 @@ use plan::plot::{BAD, Bar, BarPlot, GOOD, WARNING};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Drawn, Format, limit};
+use super::{Format, limit};
 use crate::{Answer, App};
 
 /// From here on the host has little room left.
@@ -55,18 +55,21 @@ pub struct Asked {
     pub format: Format,
 }
 
-/// The rows of the report, or a drawing.
-pub async fn report(app: &App, asked: Asked) -> Answer<Drawn<FeasibilityReport>> {
+/// A drawing of the report, as SVG.
+pub async fn drawing(app: &App, asked: &Asked) -> Answer<String> {
+    limit(asked.limit)?;
+    app.heavy(async move |app| Ok(plot(&app.frontier.feasibility().await?))).await
+}
+
+/// The rows of the report.
+pub async fn rows(app: &App, asked: &Asked) -> Answer<FeasibilityReport> {
     let limit = limit(asked.limit)?;
     app.heavy(async move |app| {
         let found = app.frontier.feasibility().await?;
-        Ok(match asked.format {
-            Format::Svg => Drawn::Svg(plot(&found)),
-            Format::Json => Drawn::Rows(FeasibilityReport {
-                items: found.iter().take(limit).map(item).collect(),
-                more: found.len().saturating_sub(limit),
-                summary: summary(&found),
-            }),
+        Ok(FeasibilityReport {
+            items: found.iter().take(limit).map(item).collect(),
+            more: found.len().saturating_sub(limit),
+            summary: summary(&found),
         })
     })
     .await
@@ -74,6 +77,15 @@ pub async fn report(app: &App, asked: Asked) -> Answer<Drawn<FeasibilityReport>>
 
 fn is_kept(row: &FeasibilityRow) -> bool {
     row.load() <= 1.0
+}
+
+/// What is to be said of it, and its colour.
+fn verdict(row: &FeasibilityRow) -> (&'static str, &'static str) {
+    match row.load() {
+        load if load > 1.0 => ("CANNOT BE KEPT", BAD),
+        load if load >= LOAD_TIGHT => ("tight", WARNING),
+        _ => ("fits", GOOD),
+    }
 }
 
 fn item(row: &FeasibilityRow) -> FeasibilityItem {
@@ -85,21 +97,16 @@ fn item(row: &FeasibilityRow) -> FeasibilityItem {
         load: Some(row.load()).filter(|load| load.is_finite()),
         delay_ms: row.delay.0,
         kept: is_kept(row),
-        verdict: match row.load() {
-            load if load > 1.0 => "CANNOT BE KEPT",
-            load if load >= LOAD_TIGHT => "tight",
-            _ => "fits",
-        }
-        .to_owned(),
+        verdict: verdict(row).0.to_owned(),
     }
 }
 
 fn summary(rows: &[FeasibilityRow]) -> String {
-    match rows.iter().filter(|row| !is_kept(row)).count() {
-        0 => format!("all {} can be kept", rows.len()),
-        over => format!(
-            "{over} of {} cannot be kept: harvest more seldom, narrow the scope, or agree on a shorter delay",
-            rows.len()
+    match rows.iter().all(is_kept) {
+        true => format!("all {} can be kept", rows.len()),
+        false => format!(
+            "{}: harvest more seldom, narrow the scope, or agree on a shorter delay",
+            summary_short(rows)
         ),
     }
 }
@@ -108,11 +115,7 @@ fn plot(rows: &[FeasibilityRow]) -> String {
     let bar = |row: &FeasibilityRow| Bar {
         name: row.unit.clone(),
         value: row.load() * 100.0,
-        colour: match row.load() {
-            load if load > 1.0 => BAD,
-            load if load >= LOAD_TIGHT => WARNING,
-            _ => GOOD,
-        },
+        colour: verdict(row).1,
         note: format!("{} of {} a day", rate_text(row.wanted_per_day), rate_text(row.possible_per_day)),
     };
     let most = if rows.len() > BARS_MAX { format!("; the {BARS_MAX} most loaded") } else { String::new() };

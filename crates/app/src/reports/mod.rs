@@ -8,10 +8,8 @@ mod timeline;
 
 pub use contract::OverdueItem;
 use declare::given::duration;
-pub use domains::DomainItem;
-pub use domains::{DomainsBy, TimeStep};
+pub use domains::{DomainItem, DomainsBy, TimeStep};
 pub use errors::ErrorItem;
-pub use errors::word as kind_word;
 pub use feasibility::FeasibilityItem;
 pub use plan::contract::{ContractBy, ContractItem};
 use policy::time::{Span, Time};
@@ -20,6 +18,7 @@ pub use timeline::{Timeline, drawn};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Answer, App, Problem};
+use crate::page::within;
 
 /// The most rows of a report, and how many there are if nobody says. The rows of a report are
 /// summed in one go, and so they come in one.
@@ -71,11 +70,9 @@ impl<T> Report<T> {
     }
 }
 
+/// How many rows are wanted.
 fn limit(given: Option<usize>) -> Answer<usize> {
-    match given.unwrap_or(ROWS_USUAL) {
-        limit if (1..=ROWS_MAX).contains(&limit) => Ok(limit),
-        _ => Err(Problem::bad_request("this limit is out of range").hint(format!("from 1 to {ROWS_MAX}"))),
-    }
+    within(given.unwrap_or(ROWS_USUAL), ROWS_MAX)
 }
 
 /// The moment a report begins at.
@@ -83,28 +80,4 @@ pub fn since(app: &App, given: Option<&str>) -> Answer<(Time, Time)> {
     let span = given.map_or(Ok(Span::days(7)), duration).map_err(Problem::bad_request)?;
     let now = app.frontier.now();
     Ok((Time(now.0.saturating_sub(i64::try_from(span.0).unwrap_or(i64::MAX))), now))
-}
-
-/// Rows, or a drawing of them as SVG.
-#[derive(Clone, Debug)]
-pub enum Drawn<T> {
-    Rows(T),
-    Svg(String),
-}
-
-impl<T> Drawn<T> {
-    /// What rows were asked for.
-    pub fn rows(self) -> Answer<T> {
-        match self {
-            Drawn::Rows(rows) => Ok(rows),
-            Drawn::Svg(_) => Err(Problem::internal("rows were asked for")),
-        }
-    }
-
-    pub fn svg(self) -> Answer<String> {
-        match self {
-            Drawn::Svg(svg) => Ok(svg),
-            Drawn::Rows(_) => Err(Problem::internal("a drawing was asked for")),
-        }
-    }
 }

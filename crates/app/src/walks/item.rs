@@ -1,12 +1,13 @@
 //! Where a walk stands, in a few fields.
 
-use frontier::{Pause, WalkSight};
+use frontier::WalkSight;
 use harvest::walk::Standing;
-use policy::url::{UrlRules, normalise};
+use policy::url::{CrawlUrl, UrlRules, normalise};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::control::pausing;
 use crate::{Answer, App, Problem};
 
 /// A walk.
@@ -68,13 +69,6 @@ async fn paused(app: &App, sight: &WalkSight) -> Answer<Vec<String>> {
     let first = normalise(&settings.template().url(settings.start()), None, &UrlRules::default()).ok();
     let profile = sight.declared.profile.as_str();
     let collection = app.look(|catalog| catalog.profile(profile).map(|own| own.collection.clone())).await?;
-    let holds = |pause: Pause| match pause {
-        Pause::Everything => Some("everything"),
-        Pause::Collection(name) => (Some(name) == collection).then_some("collection"),
-        Pause::Host(host) => first.as_ref().is_some_and(|url| url.site() == host).then_some("host"),
-        Pause::Walk(name) => (name == sight.declared.name).then_some("walk"),
-        _ => None,
-    };
-    let pauses = app.frontier.paused().await?.into_iter();
-    Ok(pauses.filter_map(|(pause, _)| holds(pause)).map(str::to_owned).collect())
+    let (collection, host) = (collection.as_deref(), first.as_ref().map(CrawlUrl::site));
+    Ok(pausing(&app.frontier.paused().await?, collection, host, Some(&sight.declared.name)))
 }

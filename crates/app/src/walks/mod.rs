@@ -21,16 +21,12 @@ use utoipa::ToSchema;
 
 use super::declared::Switched;
 use super::{Answer, App, Problem};
-use crate::page::{self, Page, Paging};
+use crate::page::{Page, Paging};
 
 /// List the walks in the order of their names, and where each stands
 pub async fn list_walks(app: &App, paging: Paging) -> Answer<Page<WalkItem>> {
-    let limit = page::limit(paging.limit)?;
-    let after = paging.cursor.as_deref().map(page::cursor_name).transpose()?;
-    let mut names = app.look(|catalog| names_after(catalog, after.as_deref(), limit + 1)).await?;
-    let more = names.len() > limit;
-    names.truncate(limit);
-    let next = names.last().filter(|_| more).map(|last| page::name_cursor(last));
+    let all = app.look(|catalog| catalog.walks().map(|walk| walk.name.clone()).collect()).await?;
+    let (names, next) = paging.names::<String>(all)?;
     let items = app.heavy(async move |app| {
         let mut items = Vec::with_capacity(names.len());
         for name in &names {
@@ -44,11 +40,6 @@ pub async fn list_walks(app: &App, paging: Paging) -> Answer<Page<WalkItem>> {
         Ok(items)
     });
     Ok(Page { items: items.await?, next })
-}
-
-fn names_after(catalog: &Catalog, after: Option<&str>, count: usize) -> Vec<String> {
-    let names = catalog.walks().map(|walk| walk.name.as_str());
-    names.filter(|name| after.is_none_or(|after| *name > after)).take(count).map(str::to_owned).collect()
 }
 
 /// Get a walk: where it stands, what is known of its ids, and a map of them

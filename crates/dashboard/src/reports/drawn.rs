@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use app::reports::{Timeline, drawn, since as report_since};
 use app::{Answer, App};
-use frontier::schema::Promises;
-use frontier::{ContractRow, DomainRow};
+use frontier::{ContractRow, DomainRow, Promises};
 use plan::plot::{BAD, GOOD, GREY, PALETTE, Series, Shape, WARNING};
 use policy::time::Time;
 

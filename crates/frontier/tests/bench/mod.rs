@@ -5,8 +5,7 @@
 use std::sync::Arc;
 
 use frontier::ports::{AnswerFacts, CaptureKey, Clock, Fetch, Order, Outlink, Report};
-use frontier::schema::Capture;
-use frontier::{Completed, Frontier, Situation, State, Target};
+use frontier::{Capture, Completed, Frontier, Situation, State, Target};
 use policy::Rule;
 use policy::catalog::Change;
 use policy::model::{Limits, LinkKind, Profile};

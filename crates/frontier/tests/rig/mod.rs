@@ -9,8 +9,9 @@ use std::time::Duration;
 use frontier::ports::{
     AnswerFacts, Archive, CaptureKey, Clock, Fetch, Fetcher, FileEnd, Kept, Order, Outlink, Report,
 };
-use frontier::schema::{ArchiveFile, Capture};
-use frontier::{End, Frontier, Harvested, Harvester, IDLE_MAX, QueueRow, Tally, Target, Witness};
+use frontier::{
+    ArchiveFile, Capture, End, Frontier, Harvested, Harvester, IDLE_MAX, QueueRow, Tally, Target, Witness,
+};
 use parking_lot::Mutex;
 use policy::catalog::Change;
 use policy::model::{Collection, Limits, LinkKind, Politeness, Profile, Settings};

@@ -64,7 +64,7 @@ struct Last {
 
 /// What the store is to be told of a batch.
 struct Rows {
-    captures: Vec<(String, CaptureKey, frontier::schema::Capture)>,
+    captures: Vec<(String, CaptureKey, frontier::Capture)>,
     files: Vec<FileEnd>,
 }
 

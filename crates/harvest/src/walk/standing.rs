@@ -2,7 +2,7 @@
 //!
 //! Fields are in the order of their names, as JSON lines of walks always had them.
 
-use frontier::schema::WalkRun;
+use frontier::WalkRun;
 use policy::walk::{Cell, Head, Leg, Walk, Why};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

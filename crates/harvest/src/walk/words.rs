@@ -1,7 +1,7 @@
 //! A walk in a few words.
 
 use declare::text::rate_text;
-use frontier::schema::WalkRun;
+use frontier::WalkRun;
 use policy::time::Span;
 use policy::unit::print_duration;
 use policy::walk::{Walk, Why};

@@ -91,8 +91,7 @@ impl WireFetcher {
                 return Ok(());
             }
             let Asking { took, crawl_delay, retry_after } = over;
-            let at = self.frontier.another_request(order, took, crawl_delay, retry_after).await;
-            let at = at.map_err(|error| Failure::Local(error.to_string()))?;
+            let at = self.frontier.another_request(order, took, crawl_delay, retry_after).await?;
             let Some(at) = at else { return Ok(()) };
             if !rested(&self.frontier, at, deadline).await {
                 return Ok(());

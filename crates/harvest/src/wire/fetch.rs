@@ -4,9 +4,8 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use frontier::Frontier;
 use frontier::ports::{AnswerFacts, Clock, Fetch, Fetcher, Order, Outlink, PageNow, Report};
-use frontier::schema::ErrorKind;
+use frontier::{ErrorKind, Frontier};
 use net::cookies::Jar;
 use net::decode;
 use net::exchange::{Exchange, Framing, Head};
@@ -20,7 +19,7 @@ use net::surt;
 use net::warc::{Digest, Prepared, StoredRecord, digest};
 use policy::model::{Collection, LinkKind, RobotsPolicy};
 use policy::schedule::RETRY_AFTER_MAX;
-use policy::time::Span;
+use policy::time::{Span, Time};
 use policy::url::UrlRules;
 use policy::walk::{Outcome, Seen};
 
@@ -106,33 +105,34 @@ impl WireFetcher {
         manner: &Manner,
         reading: &Reading,
         ruling: Option<Ruling>,
-    ) -> (Report, Option<PackedAnswer>) {
+    ) -> Result<Haul, Failure> {
         let packed = match (&self.shelf, &reading.exchange) {
-            (Some(shelf), Some((exchange, dns))) => shelf.packers.aside(exchange, dns.as_ref()).map(Some),
-            _ => Ok(None),
-        };
-        let packed = match packed {
-            Ok(packed) => packed,
-            Err(error) => return local(&error.to_string()),
+            (Some(shelf), Some((exchange, dns))) => vec![shelf.packers.aside(exchange, dns.as_ref())?],
+            _ => Vec::new(),
         };
         let mut report = match ruling {
             Some(ruling) if !ruling.allowed => denied(&ruling),
-            Some(ruling) => {
-                let mut report = Report::bare(SystemClock.now(), Fetch::RobotsRead);
-                report.crawl_delay = ruling.crawl_delay;
-                report.outlinks = sitemaps(&ruling);
-                if order.walk.is_none()
-                    && let Some(agent) = agent(&order.plan.robots, manner)
-                {
-                    self.robots.told(&order.url, agent, &order.collection);
-                }
-                report
-            }
+            Some(ruling) => Report {
+                crawl_delay: ruling.crawl_delay,
+                outlinks: self.sitemaps(order, manner, &ruling),
+                ..Report::bare(SystemClock.now(), Fetch::RobotsRead)
+            },
             None => Report::bare(SystemClock.now(), Fetch::RobotsRead),
         };
         report.response_time = reading.took.unwrap_or(Span::ZERO);
         report.answered = reading.took.is_some() && reading.exchange.is_some();
-        (report, packed.map(|packed| PackedAnswer::Groups(vec![packed])))
+        Ok((report, packed))
+    }
+
+    /// The sitemaps that the collection was not told of yet; from now on it was.
+    fn sitemaps(&self, order: &Order, manner: &Manner, ruling: &Ruling) -> Vec<Outlink> {
+        if order.walk.is_none()
+            && !ruling.sitemaps.is_empty()
+            && let Some(agent) = agent(&order.plan.robots, manner)
+        {
+            self.robots.told(&order.url, agent, &order.collection);
+        }
+        ruling.sitemaps.iter().map(|url| Outlink { url: url.clone(), kind: LinkKind::Link }).collect()
     }
 
     async fn request(&self, order: &Order, manner: &Manner, jar: &Jar) -> (Fetched, Option<Original>) {
@@ -179,103 +179,91 @@ impl WireFetcher {
     }
 }
 
+/// What there is to say, and to archive.
+type Haul = (Report, Vec<Prepared>);
+
 impl Fetcher for WireFetcher {
     type Exchange = PackedAnswer;
 
     async fn fetch(&self, order: &Order) -> (Report, Option<PackedAnswer>) {
+        match self.fetched(order).await {
+            Ok((report, groups)) => (report, (!groups.is_empty()).then_some(PackedAnswer::Groups(groups))),
+            Err(Failure::Fetch(error)) => (failed(&error), None),
+            // The fault is ours, not the URL's: the archive refuses the batch, and the run ends before
+            // anything is counted.
+            Err(Failure::Local(reason)) => {
+                let report = Report::bare(SystemClock.now(), Fetch::NoAnswer(ErrorKind::Broken));
+                (report, Some(PackedAnswer::Failed(reason)))
+            }
+        }
+    }
+}
+
+impl WireFetcher {
+    async fn fetched(&self, order: &Order) -> Result<Haul, Failure> {
         let manner = self.manner(order);
-        let ruling = match self.ask_robots(order, &manner).await {
-            Ok(None) => None,
-            Ok(Some(Asked::Known(ruling))) => Some(ruling),
-            Ok(Some(Asked::Read(reading, ruling))) => {
+        let ruling = match self.ask_robots(order, &manner).await? {
+            None => None,
+            Some(Asked::Known(ruling)) => Some(ruling),
+            Some(Asked::Read(reading, ruling)) => {
                 return self.after_reading(order, &manner, &reading, ruling);
             }
-            Ok(Some(Asked::Deferred(until))) => {
-                return (Report::bare(SystemClock.now(), Fetch::Deferred { until }), None);
+            Some(Asked::Deferred(until)) => {
+                return Ok((Report::bare(SystemClock.now(), Fetch::Deferred { until }), Vec::new()));
             }
-            Err(Failure::Local(reason)) => return local(&reason),
-            Err(Failure::Fetch(error)) => return (failed(&error), None),
         };
         if let Some(ruling) = ruling.as_ref().filter(|ruling| !ruling.allowed) {
-            return (denied(ruling), None);
+            return Ok((denied(ruling), Vec::new()));
         }
         let crawl_delay = ruling.as_ref().and_then(|ruling| ruling.crawl_delay);
         let given = manner.collection.as_ref().map_or(&[][..], |collection| &collection.cookies);
         let mut jar = Jar::load(&order.cookies, given, &order.host, SystemClock.now());
         let (fetched, original) = self.request(order, &manner, &jar).await;
-        let exchange = match fetched.result {
+        let exchange = match fetched.result.map_err(Failure::from) {
             Ok(exchange) => exchange,
-            Err(error) if error.kind == FetchErrorKind::Local => return local(&error.reason),
-            Err(error) => {
-                let mut report = failed(&error);
-                report.crawl_delay = crawl_delay;
-                return (report, None);
-            }
+            Err(Failure::Fetch(error)) => return Ok((Report { crawl_delay, ..failed(&error) }, Vec::new())),
+            Err(failure) => return Err(failure),
         };
         let at = SystemClock.now();
         jar.take(&order.url, exchange.head.all("set-cookie"), at);
         let retry_after = retry_after(&exchange);
-        let again = match self.evaluate_again(order, ruling.as_ref(), &exchange, retry_after).await {
-            Ok(again) => again,
-            Err(Failure::Local(reason)) => return local(&reason),
-            Err(Failure::Fetch(error)) => return local(&error.reason),
-        };
+        let again = self.evaluate_again(order, ruling.as_ref(), &exchange, retry_after).await?;
         let ruling = again.ruling.or(ruling);
         let denied = ruling.as_ref().filter(|ruling| !ruling.allowed);
-        let denied = denied.map(|ruling| (ruling.next_read, ruling.because.clone()));
         let work = Work {
             order: order.clone(),
             exchange,
+            at,
             dns: fetched.dns.into_iter().chain(again.dns).collect(),
             original,
             rules: manner.rules.clone(),
             shelf: self.shelf.clone(),
             announced: ruling.as_ref().is_some_and(|ruling| ruling.names_as_sitemap),
             indexed: self.frontier.feeds_index(&order.collection),
+            dns_failed: again.dns_failed,
+            denied_until: denied.map(|ruling| ruling.next_read),
         };
         let done = match work.exchange.response.len() {
             0..=AT_ONCE_BYTES_MAX if work.exchange.head.status != 304 => work.done(),
             _ => aside(move || work.done()).await,
         };
-        let done = match done {
-            Ok(done) => done,
-            Err(error) => return local(&error.to_string()),
-        };
-        let mut groups: Vec<Prepared> = done.group.into_iter().collect();
+        let (mut report, group) = done?;
+        let mut groups: Vec<Prepared> = group.into_iter().collect();
         if let Some(shelf) = &self.shelf {
             for (exchange, dns) in &again.readings {
-                match shelf.packers.aside(exchange, dns.as_ref()) {
-                    Ok(group) => groups.push(group),
-                    Err(error) => return local(&error.to_string()),
-                }
+                groups.push(shelf.packers.aside(exchange, dns.as_ref())?);
             }
         }
-        let mut facts = done.facts;
-        facts.dns_failed = again.dns_failed;
-        let mut problem = done.problem;
-        if let Some((until, because)) = denied {
-            facts.robots_denied_until = Some(until);
-            problem = because.or(problem);
+        if let Some(because) = denied.and_then(|ruling| ruling.because.clone()) {
+            report.problem = Some(because);
         }
-        let mut outlinks = ruling.as_ref().map_or_else(Vec::new, sitemaps);
-        if order.walk.is_none()
-            && !outlinks.is_empty()
-            && let Some(agent) = agent(&order.plan.robots, &manner)
-        {
-            self.robots.told(&order.url, agent, &order.collection);
+        if let Some(ruling) = &ruling {
+            report.outlinks.splice(0..0, self.sitemaps(order, &manner, ruling));
         }
-        outlinks.extend(done.outlinks);
-        let mut report = Report::bare(at, Fetch::Answer(facts));
-        report.response_time = done.response_time;
-        report.bytes = done.bytes;
         report.crawl_delay = ruling.as_ref().map_or(crawl_delay, |ruling| ruling.crawl_delay);
         report.retry_after = retry_after;
-        report.outlinks = outlinks;
         report.cookies = jar.into_updates();
-        report.problem = problem;
-        report.existence = done.existence;
-        report.page = done.page;
-        (report, (!groups.is_empty()).then_some(PackedAnswer::Groups(groups)))
+        Ok((report, groups))
     }
 }
 
@@ -288,15 +276,12 @@ pub(super) fn agent<'a>(policy: &'a RobotsPolicy, manner: &'a Manner) -> Option<
     }
 }
 
-fn sitemaps(ruling: &Ruling) -> Vec<Outlink> {
-    ruling.sitemaps.iter().map(|url| Outlink { url: url.clone(), kind: LinkKind::Link }).collect()
-}
-
 fn denied(ruling: &Ruling) -> Report {
-    let mut report = Report::bare(SystemClock.now(), Fetch::RobotsDenied { until: ruling.next_read });
-    report.problem.clone_from(&ruling.because);
-    report.crawl_delay = ruling.crawl_delay;
-    report
+    Report {
+        problem: ruling.because.clone(),
+        crawl_delay: ruling.crawl_delay,
+        ..Report::bare(SystemClock.now(), Fetch::RobotsDenied { until: ruling.next_read })
+    }
 }
 
 /// Does it where it keeps nobody waiting. A page that makes us panic does so here as it would have
@@ -316,6 +301,7 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
 struct Work {
     order: Order,
     exchange: Exchange,
+    at: Time,
     dns: Vec<net::dns::DnsRecord>,
     original: Option<Original>,
     rules: UrlRules,
@@ -323,22 +309,13 @@ struct Work {
     announced: bool,
     /// The link index wants to know of it.
     indexed: bool,
-}
-
-/// What an answer comes down to.
-struct Done {
-    facts: AnswerFacts,
-    outlinks: Vec<Outlink>,
-    group: Option<Prepared>,
-    bytes: u64,
-    response_time: Span,
-    problem: Option<String>,
-    existence: Option<Outcome>,
-    page: Option<PageNow>,
+    /// What holds by now.
+    dns_failed: bool,
+    denied_until: Option<Time>,
 }
 
 impl Work {
-    fn done(&self) -> std::io::Result<Done> {
+    fn done(&self) -> std::io::Result<(Report, Option<Prepared>)> {
         let Work { order, exchange, .. } = self;
         let head = &exchange.head;
         let payload = digest::payload(exchange)?;
@@ -370,7 +347,8 @@ impl Work {
             etag: validator(head, "etag"),
             last_modified: validator(head, "last-modified"),
             unchanged,
-            ..AnswerFacts::default()
+            dns_failed: self.dns_failed,
+            robots_denied_until: self.denied_until,
         };
         let existence = self.existence(&extracted);
         let page = self.page(&extracted, unchanged);
@@ -379,10 +357,8 @@ impl Work {
             Err(error) => {
                 // Asked for as a whole next time, and then it has its links again.
                 facts.digest = None;
-                (
-                    extracted,
-                    Some(format!("its last capture cannot be read ({error}): its links are not known")),
-                )
+                let why = format!("its last capture cannot be read ({error}): its links are not known");
+                (extracted, Some(why))
             }
         };
         let mut problem = exchange.truncated.map(|why| format!("cut off: {}", told(why)));
@@ -395,16 +371,16 @@ impl Work {
             links.retain(|link| link.kind != LinkKind::Redirect);
             problem.get_or_insert_with(|| format!("more than {limit} redirects in a row"));
         }
-        Ok(Done {
-            facts,
+        let report = Report {
             outlinks: links.into_iter().map(|link| Outlink { url: link.url, kind: link.kind }).collect(),
-            group,
             bytes: exchange.response.len(),
             response_time: exchange.total,
             problem,
             existence,
             page,
-        })
+            ..Report::bare(self.at, Fetch::Answer(facts))
+        };
+        Ok((report, group))
     }
 
     /// What the link index is told: the links a person could click. What is no page but was
@@ -513,17 +489,11 @@ fn failed(error: &FetchError) -> Report {
             Fetch::NoAnswer(ErrorKind::Broken)
         }
     };
-    let mut report = Report::bare(SystemClock.now(), result);
-    report.response_time = error.elapsed;
-    report.problem = Some(error.reason.clone());
-    report
-}
-
-/// The fault is ours, not the URL's: the archive refuses the batch, and the run ends before
-/// anything is counted.
-fn local(reason: &str) -> (Report, Option<PackedAnswer>) {
-    let report = Report::bare(SystemClock.now(), Fetch::NoAnswer(ErrorKind::Broken));
-    (report, Some(PackedAnswer::Failed(reason.to_owned())))
+    Report {
+        response_time: error.elapsed,
+        problem: Some(error.reason.clone()),
+        ..Report::bare(SystemClock.now(), result)
+    }
 }
 
 /// Seconds, or a date, of a 429 or 503.

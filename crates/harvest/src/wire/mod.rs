@@ -15,8 +15,6 @@ mod fetch;
 mod identity;
 mod pack;
 mod robots;
-#[cfg(test)]
-mod variants;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -124,3 +122,6 @@ fn open_with(
     let archive = WarcArchive::new(settings, Arc::clone(frontier))?;
     Ok((Arc::new(fetcher), Arc::new(archive)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -82,7 +82,7 @@ impl Packers {
     pub(super) fn answer(&self, answer: &Answer<'_>) -> io::Result<Prepared> {
         self.with(|packer| {
             let mut group = packer.group(None);
-            answer.dns.iter().try_for_each(|dns| add_dns(&mut group, Some(dns)))?;
+            answer.dns.iter().try_for_each(|dns| add_dns(&mut group, dns))?;
             let metadata = metadata(answer);
             let refers = answer.original.map(|original| Refers {
                 url: &original.url,
@@ -103,15 +103,14 @@ impl Packers {
     pub(super) fn aside(&self, exchange: &Exchange, dns: Option<&DnsRecord>) -> io::Result<Prepared> {
         self.with(|packer| {
             let mut group = packer.group(None);
-            add_dns(&mut group, dns)?;
+            dns.map_or(Ok(()), |dns| add_dns(&mut group, dns))?;
             group.exchange(exchange, &Capture::default())?;
             Ok(group.finish())
         })
     }
 }
 
-fn add_dns(group: &mut net::warc::GroupBuilder<'_>, dns: Option<&DnsRecord>) -> io::Result<()> {
-    let Some(dns) = dns else { return Ok(()) };
+fn add_dns(group: &mut net::warc::GroupBuilder<'_>, dns: &DnsRecord) -> io::Result<()> {
     group.resource(&format!("dns:{}", dns.host), dns.at, "text/dns", dns.text.as_bytes(), dns.server)
 }
 

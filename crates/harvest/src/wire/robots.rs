@@ -145,6 +145,27 @@ pub(super) enum Failure {
     Local(String),
 }
 
+impl From<FetchError> for Failure {
+    fn from(error: FetchError) -> Failure {
+        match error.kind {
+            FetchErrorKind::Local => Failure::Local(error.reason),
+            _ => Failure::Fetch(error),
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        Failure::Local(error.to_string())
+    }
+}
+
+impl From<store::Error> for Failure {
+    fn from(error: store::Error) -> Failure {
+        Failure::Local(error.to_string())
+    }
+}
+
 impl RobotsCache {
     pub(super) async fn ask(&self, asker: &Asker<'_>, url: &CrawlUrl) -> Result<Asked, Failure> {
         let key = (server_of(url).to_owned(), asker.agent.to_owned());
@@ -176,9 +197,9 @@ impl RobotsCache {
                 reading.exchange = Some((exchange, fetched.dns));
                 read
             }
-            Err(error) if error.kind == FetchErrorKind::Local => return Err(Failure::Local(error.reason)),
+            Err(error) if error.kind == FetchErrorKind::Local => return Err(error.into()),
             Err(error) if own && step.redirects == 0 && !says_something(error.kind) => {
-                return Err(Failure::Fetch(error));
+                return Err(error.into());
             }
             Err(error) => {
                 reading.took = own.then_some(error.elapsed.max(Span(1)));
@@ -192,9 +213,7 @@ impl RobotsCache {
             return Ok(Asked::Read(Box::new(reading), None));
         }
         for server in self.conclude(&key, &target, asker, answer, &text) {
-            readmit(asker, &server, answer, &text)
-                .await
-                .map_err(|error| Failure::Local(error.to_string()))?;
+            readmit(asker, &server, answer, &text).await?;
         }
         let ruling = self.ruling(&key, asker, url);
         // Who is denied has made use of it: it does not come back for it.
@@ -278,8 +297,7 @@ impl RobotsCache {
         step: &Pending,
     ) -> Result<Result<Fetched, Time>, Failure> {
         let host = target.site();
-        let visit = asker.frontier.visit(host, target.as_str()).await;
-        match visit.map_err(|error| Failure::Local(error.to_string()))? {
+        match asker.frontier.visit(host, target.as_str()).await? {
             Visit::Wait(free) => {
                 self.put_off(key, step.clone());
                 let delay = asker.frontier.peek_catalog(|catalog| catalog.politeness(host).min);
@@ -291,8 +309,7 @@ impl RobotsCache {
                     Ok(exchange) => exchange.total,
                     Err(error) => error.elapsed,
                 };
-                let left = asker.frontier.leave(&visiting, Some(took)).await;
-                left.map_err(|error| Failure::Local(error.to_string()))?;
+                asker.frontier.leave(&visiting, Some(took)).await?;
                 Ok(Ok(fetched))
             }
         }

@@ -5,15 +5,13 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use app::live::{Event, Sample};
-use app::reports::kind_word;
 use app::status::{Asked, LatestItem, Status};
 use app::{App, Problem};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use frontier::is_content;
-use frontier::schema::UrlCounts;
+use frontier::{UrlCounts, is_content};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -106,7 +104,9 @@ async fn latest(State(app): State<App>) -> Answer<axum::Json<Vec<LatestItem>>> {
 )]
 async fn metrics(State(app): State<App>) -> Answer<Response> {
     let mut out = Exposition(String::with_capacity(4096));
-    let glance = app.live.figures.glance();
+    let (added, standing, in_flight, hosts) = app.live.figures.look_at(|counts| {
+        (counts.added, counts.standing, counts.in_flight as u64, counts.hosts.len() as u64)
+    });
     let totals = app.frontier.totals().await?;
     let urls = app.frontier.url_counts().await?;
     let traffic = &totals.traffic;
@@ -116,10 +116,10 @@ async fn metrics(State(app): State<App>) -> Answer<Response> {
     out.counter("skurd_unchanged_total", "Answers that were as before, of all time", traffic.unchanged);
     out.counter("skurd_bytes_total", "Bytes received, of all time", traffic.bytes);
     out.counter("skurd_captures_total", "Captures archived, of all time", captures.max(0).unsigned_abs());
-    out.counter("skurd_urls_added_total", "URLs found and queued, since the start", glance.added);
+    out.counter("skurd_urls_added_total", "URLs found and queued, since the start", added);
     let statuses: Vec<_> = traffic.statuses.iter().map(|(s, n)| (format!("status=\"{s}\""), *n)).collect();
     out.labelled("skurd_answers_total", "Answers by status, of all time", "counter", &statuses);
-    let errors = traffic.errors.iter().map(|(e, n)| (format!("kind=\"{}\"", kind_word(*e)), *n));
+    let errors = traffic.errors.iter().map(|(e, n)| (format!("kind=\"{}\"", e.as_str()), *n));
     let errors: Vec<_> = errors.collect();
     out.labelled("skurd_no_answers_total", "Harvests without an answer by reason", "counter", &errors);
     let promises = &totals.promises;
@@ -134,10 +134,10 @@ async fn metrics(State(app): State<App>) -> Answer<Response> {
     out.gauge(
         "skurd_promises_missed_day",
         "Promised harvests of the last day that were missed",
-        glance.standing.missed,
+        standing.missed,
     );
-    out.gauge("skurd_promises_overdue", "Promised harvests that can only come late", glance.standing.overdue);
-    if let Some(share) = glance.standing.on_time {
+    out.gauge("skurd_promises_overdue", "Promised harvests that can only come late", standing.overdue);
+    if let Some(share) = standing.on_time {
         out.head(
             "skurd_promises_on_time_ratio",
             "Of the promised harvests of the last day, those on time",
@@ -155,8 +155,8 @@ async fn metrics(State(app): State<App>) -> Answer<Response> {
         })
     });
     out.labelled("skurd_urls", "URLs by collection and state", "gauge", &states.collect::<Vec<_>>());
-    out.gauge("skurd_in_flight", "Fetches under way", glance.in_flight as u64);
-    out.gauge("skurd_hosts", "Hosts asked since the start", glance.hosts as u64);
+    out.gauge("skurd_in_flight", "Fetches under way", in_flight);
+    out.gauge("skurd_hosts", "Hosts asked since the start", hosts);
     out.gauge("skurd_pauses", "Things that are paused", app.frontier.paused().await?.len() as u64);
     out.gauge("skurd_event_listeners", "Streams of events", app.live.listeners() as u64);
     out.gauge("skurd_uptime_seconds", "Since the start", app.frontier.now().since(app.live.began).0 / 1000);

@@ -4,8 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use frontier::schema::ArchiveFile;
-use frontier::{Adoption, Frontier};
+use frontier::{Adoption, ArchiveFile, Frontier};
 use net::warc::{self, Deed, Known, Standing, Why};
 use sim::{Shelf, Stage};
 

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use frontier::ports::{CaptureKey, Clock, Fetch, Fetcher, Order, Report};
-use frontier::schema::Capture;
-use frontier::{Frontier, Harvested, Witness};
+use frontier::{Capture, Frontier, Harvested, Witness};
 use parking_lot::Mutex;
 use policy::time::{Span, Time};
 use sim::{Answered, Checker, VirtualClock, WebFetcher};

@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::pin::Pin;
 
 use frontier::ports::{CaptureKey, Fetch, Order, Report};
-use frontier::schema::Capture;
-use frontier::{Completed, CompletedAll, Frontier, Harvest, Reserved, Target};
+use frontier::{Capture, Completed, CompletedAll, Frontier, Harvest, Reserved, Target};
 use policy::catalog::Change;
 use policy::time::{Span, Time};
 use sim::web::Response;

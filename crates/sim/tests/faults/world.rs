@@ -3,8 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use frontier::schema::ErrorKind;
-use frontier::{Pause, Target};
+use frontier::{ErrorKind, Pause, Target};
 use policy::catalog::Change;
 use policy::model::{
     Collection, DeclaredWalk, HostGroup, Limits, LinkKind, Politeness, Profile, Seed, Settings,

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use frontier::Frontier;
-use frontier::schema::{URLS, UrlState};
+use frontier::schema::URLS;
+use frontier::{Frontier, UrlState};
 use policy::catalog::Change;
 use policy::time::Time;
 use store::{Options, Store};

@@ -12,13 +12,12 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use declare::hint::hinted;
 use frontier::ports::CaptureKey;
-use frontier::schema::Capture;
-use frontier::{Adoption, Frontier};
-use net::warc::{self, Deed, Held, Record, Stage, Step, Walk};
+use frontier::{Adoption, Capture, Frontier};
+use net::warc::{self, Deed, Held, Stage, Step, Walk};
 use serde::Serialize;
 
 use super::picture::Picture;
-use super::{explained, warc_dir};
+use super::warc_dir;
 
 /// The field of `warcinfo` that names the collection.
 pub(super) const PART_OF: &str = "isPartOf";
@@ -92,7 +91,14 @@ impl<'a> Adopter<'a> {
                 Step::Record(record) => {
                     end = record.next;
                     readable = end;
-                    self.record(&record, &held.name, &mut portion, &mut adopted);
+                    match (record.digests.problem(), &record.entry) {
+                        (Some(problem), _) => adopted.damaged(record.extent.offset, end, problem),
+                        (None, Some(entry)) => {
+                            portion.push(super::capture(entry, &held.name, 0));
+                            adopted.read += 1;
+                        }
+                        (None, None) => {}
+                    }
                 }
                 Step::Damaged { from, to, reason } => {
                     adopted.damaged(from, to, reason);
@@ -105,27 +111,11 @@ impl<'a> Adopter<'a> {
             }
         }
         if held.stage == Stage::Open && readable < end {
-            adopted.aside = Some(warc::set_end_aside(self.dir, held, readable).map_err(explained)?);
+            adopted.aside = Some(warc::set_end_aside(self.dir, held, readable)?);
             end = readable;
         }
         adopted.captures += self.commit(&held.name, &collection, &portion, end).await?;
         Ok(adopted)
-    }
-
-    fn record(
-        &self,
-        record: &Record,
-        file: &str,
-        portion: &mut Vec<(CaptureKey, Capture)>,
-        adopted: &mut Adopted,
-    ) {
-        if let Some(problem) = record.digests.problem() {
-            return adopted.damaged(record.extent.offset, record.next, problem);
-        }
-        if let Some(entry) = &record.entry {
-            portion.push(super::capture(entry, file, 0));
-            adopted.read += 1;
-        }
     }
 
     async fn commit(
@@ -187,7 +177,7 @@ pub async fn adopt(
                 if collection.is_none() {
                     adopter.owner(&held).await?;
                 }
-                warc::take_back(&dir, &held.name).map_err(explained)?;
+                warc::take_back(&dir, &held.name)?;
                 Held { stage: Stage::Complete, ..held }
             }
             _ => held,
@@ -244,6 +234,6 @@ async fn reconcile(frontier: &Frontier, dir: &Path) -> Result<()> {
     }
     let id = frontier.set_archive_id(None).await?;
     frontier.store().sync().await?;
-    warc::Journal::begin(dir, id, picture.standing.batch).map_err(explained)?;
+    warc::Journal::begin(dir, id, picture.standing.batch)?;
     Ok(())
 }

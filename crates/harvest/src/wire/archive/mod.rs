@@ -15,14 +15,14 @@ mod picture;
 mod settings;
 mod start;
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use frontier::Frontier;
 use frontier::ports::{Archive, CaptureKey, Clock, FileEnd, Kept, Order};
-use frontier::schema::{ArchiveFile, Capture};
+use frontier::{ArchiveFile, Capture, Frontier};
 pub use health::{Damage, Health, Loss};
 use net::warc::{self, Batch, Compression, FileError, FileSet, Journal, Kind, Mark, Part, Prepared};
 use parking_lot::Mutex;
@@ -77,7 +77,7 @@ impl WarcArchive {
     pub fn close(&self) -> Result<()> {
         let mut writing = self.writing.lock();
         for (_, mut set) in writing.sets.drain() {
-            set.close().map_err(explained)?;
+            set.close()?;
         }
         Ok(())
     }
@@ -85,7 +85,7 @@ impl WarcArchive {
     /// The store has everything on disk: whoever finds it knowing less will know.
     pub fn rest(&self) -> Result<()> {
         let Writing { journal, number, .. } = &mut *self.writing.lock();
-        journal.as_mut().map_or(Ok(()), |journal| journal.certain(*number)).map_err(explained)
+        Ok(journal.as_mut().map_or(Ok(()), |journal| journal.certain(*number))?)
     }
 
     fn keep_all(&self, batch: &[(&Order, &[Prepared])]) -> Result<Kept, FileError> {
@@ -135,11 +135,12 @@ impl WarcArchive {
             if writing.in_hand.iter().any(|(begun, _)| begun == collection) {
                 continue;
             }
-            if !writing.sets.contains_key(collection) {
-                let set = FileSet::new(self.file_settings(collection, compression))?;
-                writing.sets.insert(collection.clone(), set);
-            }
-            let set = writing.sets.get_mut(collection).ok_or(FileError::NoBatch)?;
+            let set = match writing.sets.entry(collection.clone()) {
+                Entry::Occupied(set) => set.into_mut(),
+                Entry::Vacant(place) => {
+                    place.insert(FileSet::new(self.file_settings(collection, compression))?)
+                }
+            };
             let mark = set.begin(SystemClock.now())?;
             writing.in_hand.push((collection.clone(), mark));
         }
@@ -248,8 +249,4 @@ fn capture(entry: &warc::Entry, file: &str, group_offset: u64) -> (CaptureKey, C
 fn told(error: &FileError) -> String {
     let source = std::error::Error::source(error).map_or_else(String::new, |source| format!(": {source}"));
     format!("archiving failed: {error}{source}")
-}
-
-fn explained(error: FileError) -> anyhow::Error {
-    anyhow::Error::new(error)
 }

@@ -6,17 +6,11 @@ use std::path::Path;
 
 use anyhow::Result;
 use declare::counted;
-use declare::hint::hinted;
 use declare::text::bytes_text;
-use frontier::Frontier;
-use frontier::schema::ArchiveFile;
+use frontier::{ArchiveFile, Frontier};
 use net::warc::{self, Behind, Deed, Held, Known, Remembered, Stage, Standing, Why};
 
-use super::explained;
 use super::health::{Damage, Loss};
-
-/// Rows looked at in one go.
-const PAGE: usize = 1000;
 
 pub(super) struct Picture {
     pub(super) files: Vec<Held>,
@@ -27,21 +21,12 @@ pub(super) struct Picture {
 
 impl Picture {
     pub(super) async fn take(frontier: &Frontier, dir: &Path) -> Result<Picture> {
-        let mut rows = BTreeMap::new();
-        let mut rest = None;
-        loop {
-            let (page, next) = frontier.archive_files(rest, PAGE).await?;
-            rows.extend(page);
-            rest = next;
-            if rest.is_none() {
-                break;
-            }
-        }
+        let rows = frontier.all_archive_files().await?;
         let batch = rows.values().map(|row| row.batch).max().unwrap_or(0);
         let standing = Standing { id: frontier.archive_id().await?, batch };
-        let journal = warc::remembered(dir).map_err(explained)?;
+        let journal = warc::remembered(dir)?;
         // Last, so that no file is older than its row.
-        Ok(Picture { files: warc::survey(dir).map_err(explained)?, rows, journal, standing })
+        Ok(Picture { files: warc::survey(dir)?, rows, journal, standing })
     }
 
     /// What is to be done with each file, or why nothing is.
@@ -82,11 +67,6 @@ impl Picture {
 }
 
 /// What is wrong with the store, and what can be done about it.
-pub(super) fn refusal(behind: &Behind, data: &Path) -> anyhow::Error {
-    let (what, hint) = told(behind, data);
-    hinted(what, hint)
-}
-
 pub(super) fn told(behind: &Behind, data: &Path) -> (String, String) {
     let Behind { why, files, bytes } = behind;
     let why = match why {

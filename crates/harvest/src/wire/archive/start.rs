@@ -8,12 +8,13 @@
 use std::path::Path;
 
 use anyhow::Result;
-use frontier::schema::ArchiveFile;
+use declare::hint::hinted;
+use frontier::ArchiveFile;
 use net::warc::{self, Deed, FileSet, Held, Journal, Stage};
 
 use super::adopt::{Adopted, Adopter};
-use super::picture::{Picture, refusal};
-use super::{WarcArchive, explained, health};
+use super::picture::{self, Picture};
+use super::{WarcArchive, health};
 
 /// What was found, before anything is done about it.
 pub struct Examined {
@@ -34,7 +35,10 @@ impl WarcArchive {
     /// Looks whether store and archive fit together. Changes nothing.
     pub async fn examine(&self, data: &Path) -> Result<Examined> {
         let picture = Picture::take(&self.frontier, &self.dir).await?;
-        let deeds = picture.judged().map_err(|behind| refusal(&behind, data))?;
+        let deeds = picture.judged().map_err(|behind| {
+            let (what, hint) = picture::told(&behind, data);
+            hinted(what, hint)
+        })?;
         Ok(Examined { picture, deeds })
     }
 
@@ -67,10 +71,10 @@ impl WarcArchive {
         recovered: &mut Recovered,
     ) -> Result<()> {
         match deed {
-            Deed::Remove => return warc::cut_back(&self.dir, &held.name, 0).map_err(explained),
+            Deed::Remove => return Ok(warc::cut_back(&self.dir, &held.name, 0)?),
             Deed::CutBack { to } => {
                 recovered.bytes_cut += held.bytes - to;
-                warc::cut_back(&self.dir, &held.name, to).map_err(explained)?;
+                warc::cut_back(&self.dir, &held.name, to)?;
                 if to == 0 {
                     return Ok(());
                 }
@@ -81,7 +85,7 @@ impl WarcArchive {
                 recovered.notes.push(taken_in(held, &adopted));
             }
             Deed::SetAside => {
-                let name = warc::set_aside(&self.dir, held).map_err(explained)?;
+                let name = warc::set_aside(&self.dir, held)?;
                 recovered.notes.push(format!(
                     "{} is not known to the store: it was set aside as {name}, and `skurd archive adopt` reads it",
                     held.file_name()
@@ -90,7 +94,7 @@ impl WarcArchive {
             }
             // It ends in the middle of something: nothing is appended to that.
             Deed::Short { .. } if held.stage == Stage::Open => {
-                return warc::complete(&self.dir, &held.name).map_err(explained);
+                return Ok(warc::complete(&self.dir, &held.name)?);
             }
             Deed::Nothing | Deed::Short { .. } => {}
         }
@@ -114,14 +118,14 @@ impl WarcArchive {
         if let Some(settings) = settings.filter(|settings| settings.owns(name))
             && !writing.sets.contains_key(&collection)
         {
-            let mut set = FileSet::new(settings).map_err(explained)?;
+            let mut set = FileSet::new(settings)?;
             if set.resume(name, row.captures).is_ok() {
                 writing.sets.insert(collection, set);
                 return Ok(());
             }
         }
         drop(writing);
-        warc::complete(&self.dir, name).map_err(explained)
+        Ok(warc::complete(&self.dir, name)?)
     }
 
     /// From here on store and archive know each other by number: by a new one if anything was read
@@ -142,7 +146,7 @@ impl WarcArchive {
         // What was taken in counts as of the last batch the store had, and is on disk.
         let now = Picture::take(&self.frontier, &self.dir).await?.standing.batch;
         self.frontier.store().sync().await?;
-        let journal = Journal::begin(&self.dir, id, now).map_err(explained)?;
+        let journal = Journal::begin(&self.dir, id, now)?;
         let mut writing = self.writing.lock();
         (writing.number, writing.certain, writing.journal) = (now, now, Some(journal));
         Ok(())

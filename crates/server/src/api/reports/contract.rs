@@ -1,7 +1,7 @@
 //! The routes of [`app::reports::contract`].
 
 use app::App;
-use app::reports::contract::{Asked, ContractReport};
+use app::reports::contract::{self, Asked, ContractReport};
 use axum::extract::State;
 use axum::response::Response;
 
@@ -23,5 +23,5 @@ use crate::failure::Answer;
     responses((status = 200, content((ContractReport = "application/json"), (String = "image/svg+xml")))),
 )]
 pub(super) async fn report(State(app): State<App>, Query(asked): Query<Asked>) -> Answer<Response> {
-    Ok(shown(app::reports::contract::report(&app, asked).await?))
+    shown(asked.format, contract::rows(&app, &asked), contract::drawing(&app, &asked)).await
 }

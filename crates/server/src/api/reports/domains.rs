@@ -2,7 +2,7 @@
 
 use app::App;
 use app::reports::Report;
-use app::reports::domains::{Asked, DomainItem};
+use app::reports::domains::{self, Asked, DomainItem};
 use axum::extract::State;
 use axum::response::Response;
 
@@ -24,5 +24,5 @@ use crate::failure::Answer;
     responses((status = 200, content((Report<DomainItem> = "application/json"), (String = "image/svg+xml")))),
 )]
 pub(super) async fn report(State(app): State<App>, Query(asked): Query<Asked>) -> Answer<Response> {
-    Ok(shown(app::reports::domains::report(&app, asked).await?))
+    shown(asked.format, domains::rows(&app, &asked), domains::drawing(&app, &asked)).await
 }

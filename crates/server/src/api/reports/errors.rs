@@ -3,7 +3,7 @@
 use app::App;
 use app::reports::Asked;
 use app::reports::Report;
-use app::reports::errors::ErrorItem;
+use app::reports::errors::{self, ErrorItem};
 use axum::extract::State;
 use axum::response::Response;
 
@@ -23,5 +23,5 @@ use crate::failure::Answer;
     responses((status = 200, content((Report<ErrorItem> = "application/json"), (String = "image/svg+xml")))),
 )]
 pub(super) async fn report(State(app): State<App>, Query(asked): Query<Asked>) -> Answer<Response> {
-    Ok(shown(app::reports::errors::report(&app, asked).await?))
+    shown(asked.format, errors::rows(&app, &asked), errors::drawing(&app, &asked)).await
 }

@@ -1,7 +1,7 @@
 //! The routes of [`app::reports::feasibility`].
 
 use app::App;
-use app::reports::feasibility::{Asked, FeasibilityReport};
+use app::reports::feasibility::{self, Asked, FeasibilityReport};
 use axum::extract::State;
 use axum::response::Response;
 
@@ -21,5 +21,5 @@ use crate::failure::Answer;
     responses((status = 200, content((FeasibilityReport = "application/json"), (String = "image/svg+xml")))),
 )]
 pub(super) async fn report(State(app): State<App>, Query(asked): Query<Asked>) -> Answer<Response> {
-    Ok(shown(app::reports::feasibility::report(&app, asked).await?))
+    shown(asked.format, feasibility::rows(&app, &asked), feasibility::drawing(&app, &asked)).await
 }

@@ -1,12 +1,14 @@
 //! The routes of [`app::reports`].
 
 use app::App;
-use app::reports::Drawn;
+use app::reports::Format;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+use crate::failure::Answer;
 
 mod contract;
 
@@ -24,9 +26,14 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(feasibility::report))
 }
 
-fn shown<T: Serialize>(report: Drawn<T>) -> Response {
-    match report {
-        Drawn::Svg(svg) => ([(header::CONTENT_TYPE, "image/svg+xml")], svg).into_response(),
-        Drawn::Rows(rows) => axum::Json(rows).into_response(),
-    }
+/// As rows or drawn, whichever is wanted.
+async fn shown<T: Serialize>(
+    format: Format,
+    rows: impl Future<Output = app::Answer<T>>,
+    drawing: impl Future<Output = app::Answer<String>>,
+) -> Answer<Response> {
+    Ok(match format {
+        Format::Json => axum::Json(rows.await?).into_response(),
+        Format::Svg => ([(header::CONTENT_TYPE, "image/svg+xml")], drawing.await?).into_response(),
+    })
 }

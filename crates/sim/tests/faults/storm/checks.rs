@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use frontier::schema::{Host, UrlState};
+use frontier::{Host, UrlState};
 use policy::time::{Span, Time};
 use policy::walk::Kind;
 use sim::Record;

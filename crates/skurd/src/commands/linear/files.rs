@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use frontier::schema::Capture;
+use frontier::Capture;
 use net::http::Dechunk;
 use net::http::head::Layout;
 use net::warc::{StoredRecord, open_file};

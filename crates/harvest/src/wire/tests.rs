@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use frontier::ports::{Archive, Clock, Fetcher, Order};
-use frontier::schema::Host;
-use frontier::{CompletedAll, Frontier, Harvest, Situation, Summary, Target};
+use frontier::{CompletedAll, Frontier, Harvest, Host, Situation, Summary, Target};
 use net::dns::{Overrides, Resolver};
 use parking_lot::Mutex;
 use policy::catalog::Change;
