@@ -1,4 +1,5 @@
-//! Figures: now, as a stream, over the last hours, and for Prometheus.
+//! How the process fares: figures as a stream, over the last hours and for Prometheus; whether it
+//! lives, and whether it does its work.
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -6,7 +7,7 @@ use std::time::Duration;
 
 use app::live::{Event, Sample};
 use app::reports::kind_word;
-use app::status::{Asked, LatestItem, Status};
+use app::status::Asked;
 use app::{App, Problem};
 use axum::extract::State;
 use axum::http::header;
@@ -32,17 +33,11 @@ const EVENTS_AHEAD: usize = 16;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(status))
         .routes(routes!(events))
         .routes(routes!(history))
-        .routes(routes!(latest))
         .routes(routes!(metrics))
-}
-
-/// Get the figures of now
-#[utoipa::path(get, path = "/api/v1/status", tag = "server", responses((status = 200, body = Status)))]
-async fn status(State(app): State<App>) -> Answer<axum::Json<Status>> {
-    Ok(axum::Json(app::status::status(&app).await?))
+        .routes(routes!(healthz))
+        .routes(routes!(readyz))
 }
 
 /// Follow the harvest: server-sent events
@@ -84,17 +79,9 @@ async fn events(State(app): State<App>) -> Answer<Response> {
 }
 
 /// Get the figures of the last hours, the oldest first
-#[utoipa::path(get, path = "/api/v1/history", tag = "server", params(Asked), responses((status = 200, body = Vec<Sample>)))]
+#[utoipa::path(get, path = "/api/v1/history", tag = "server", responses((status = 200, body = Vec<Sample>)))]
 async fn history(State(app): State<App>, Query(asked): Query<Asked>) -> axum::Json<Vec<Sample>> {
     axum::Json(app::status::history(&app, &asked))
-}
-
-/// Get the last harvests, the latest first
-///
-/// A few dozen are kept, also over a restart.
-#[utoipa::path(get, path = "/api/v1/latest", tag = "server", responses((status = 200, body = Vec<LatestItem>)))]
-async fn latest(State(app): State<App>) -> Answer<axum::Json<Vec<LatestItem>>> {
-    Ok(axum::Json(app::status::latest(&app).await?))
 }
 
 /// The figures for Prometheus
@@ -177,6 +164,31 @@ async fn metrics(State(app): State<App>) -> Answer<Response> {
     out.counter("skurd_store_groups_total", "Batches written", store.groups);
     out.counter("skurd_store_syncs_total", "Batches synced", store.syncs);
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], out.0).into_response())
+}
+
+/// Whether the process answers
+#[utoipa::path(get, path = "/healthz", tag = "server", responses((status = 200, description = "It does", body = String, content_type = "text/plain")))]
+async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+/// Whether the store can be read, the archive written, and the harvest is not about to stop
+///
+/// An archive from which files are missing is told as `degraded` and is ready all the same: files
+/// are moved to other shelves, and harvesting goes on.
+#[utoipa::path(get, path = "/readyz", tag = "server", responses((status = 200, description = "All is well", body = String, content_type = "text/plain")))]
+async fn readyz(State(app): State<App>) -> Answer<String> {
+    if app.live.is_stopping() {
+        return Err(Problem::unavailable("the harvest is stopping").into());
+    }
+    if let Some(reason) = app.live.archive.failure() {
+        return Err(Problem::unavailable(reason).into());
+    }
+    app.look(|_| ()).await?;
+    Ok(match app.live.archive.complaint() {
+        None => "ready\n".to_owned(),
+        Some(complaint) => format!("ready\ndegraded: {complaint}\n"),
+    })
 }
 
 /// A name as the value of a label.
