@@ -42,44 +42,39 @@ pub struct Problem {
     pub hint: String,
 }
 
-#[derive(Debug)]
+impl Problem {
+    pub(crate) fn new(at: At, what: impl Into<String>, hint: impl Into<String>) -> Problem {
+        Problem { at, what: what.into(), hint: hint.into() }
+    }
+}
+
+#[derive(Debug, Default)]
 pub struct Problems {
     kept: Vec<Problem>,
     dropped: usize,
-    suggestions_left: usize,
-}
-
-impl Default for Problems {
-    fn default() -> Self {
-        Self::new()
-    }
+    suggestions: usize,
 }
 
 impl Problems {
-    pub fn new() -> Problems {
-        Problems { kept: Vec::new(), dropped: 0, suggestions_left: SUGGESTIONS_MAX }
-    }
-
     pub fn add(&mut self, at: At, what: impl Into<String>, hint: impl Into<String>) {
-        self.kept.push(Problem { at, what: what.into(), hint: hint.into() });
+        self.kept.push(Problem::new(at, what, hint));
         if self.kept.len() >= 2 * PROBLEMS_SHOWN_MAX {
             self.keep_first();
         }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.kept.is_empty()
-    }
-
     /// The one of these names that was probably meant, as long as there is patience left.
     pub fn suggest<'a>(&mut self, wrong: &str, right: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-        self.suggestions_left = self.suggestions_left.checked_sub(1)?;
+        if self.suggestions == SUGGESTIONS_MAX {
+            return None;
+        }
+        self.suggestions += 1;
         nearest(wrong, right)
     }
 
     /// The error of this file, or what was read of it.
     pub fn finish<T>(mut self, file: &str, read: T) -> Result<T, ConfigError> {
-        if self.is_empty() {
+        if self.kept.is_empty() {
             return Ok(read);
         }
         self.keep_first();
@@ -106,8 +101,7 @@ pub struct ConfigError {
 
 impl ConfigError {
     pub fn one(file: &str, at: At, what: impl Into<String>, hint: impl Into<String>) -> ConfigError {
-        let problem = Problem { at, what: what.into(), hint: hint.into() };
-        ConfigError { file: file.to_owned(), problems: vec![problem], more: 0 }
+        ConfigError { file: file.to_owned(), problems: vec![Problem::new(at, what, hint)], more: 0 }
     }
 }
 
@@ -137,7 +131,7 @@ mod tests {
 
     #[test]
     fn i3_the_first_problems_of_the_file_are_kept_whatever_their_order() {
-        let mut problems = Problems::new();
+        let mut problems = Problems::default();
         for line in (1..=1000).rev() {
             problems.add(At { line, column: 1 }, "wrong", "right");
         }

@@ -82,7 +82,7 @@ pub fn read(file: &str, bytes: &[u8], rules: &UrlRules) -> Result<Web, ConfigErr
 
 fn parse(file: &str, bytes: &[u8], rules: &UrlRules) -> Result<Vec<Page>, ConfigError> {
     let text = text_of(file, bytes)?;
-    let mut reader = Reader::new();
+    let mut reader = Reader::default();
     reader.rules = rules.clone();
     let pages = pages(text, &mut reader);
     reader.problems.finish(file, pages)

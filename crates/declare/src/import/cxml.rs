@@ -14,6 +14,7 @@ use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::Imported;
+use super::lines::LineCounter;
 use crate::excerpt;
 
 const DEPTH_MAX: usize = 100;
@@ -50,9 +51,9 @@ struct Finder {
 pub(super) fn seed_texts(xml: &str, imported: &mut Imported) -> Result<Vec<(u32, String)>> {
     let mut reader = Reader::from_str(xml);
     let mut finder = Finder::default();
-    let mut lines = LineCounter { text: xml.as_bytes(), offset: 0, line: 1 };
+    let mut lines = LineCounter::new(xml);
     loop {
-        let line = lines.at(reader.buffer_position());
+        let line = lines.at(usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX));
         match reader.read_event().map_err(|error| no_xml(&error, line))? {
             Event::Start(start) => finder.begin(&start, line)?,
             Event::Empty(start) => {
@@ -168,22 +169,5 @@ fn resolve(entity: &BytesRef<'_>, line: u32) -> Result<String> {
             "the entity {} on line {line} is not XML's own, and others are not expanded",
             excerpt(entity)
         ),
-    }
-}
-
-/// Lines up to an offset that only grows.
-struct LineCounter<'a> {
-    text: &'a [u8],
-    offset: usize,
-    line: u32,
-}
-
-impl LineCounter<'_> {
-    fn at(&mut self, offset: u64) -> u32 {
-        let offset = usize::try_from(offset).unwrap_or(self.text.len()).clamp(self.offset, self.text.len());
-        let newlines = self.text[self.offset..offset].iter().filter(|byte| **byte == b'\n').count();
-        self.offset = offset;
-        self.line = self.line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
-        self.line
     }
 }
