@@ -53,11 +53,8 @@ impl Kind {
     }
 
     /// Its section of the config file.
-    pub fn section(self) -> &'static str {
-        match self {
-            Kind::Group => "host_groups",
-            kind => kind.path(),
-        }
+    pub fn section(self) -> String {
+        self.path().replace('-', "_")
     }
 
     pub fn command(self) -> String {
@@ -101,8 +98,7 @@ impl Kind {
     pub fn switch(self, catalog: &Catalog, name: &str, active: bool) -> Option<Change> {
         match self {
             Kind::Seed => {
-                let seed =
-                    catalog.seed(name).map(|entry| &entry.seed).filter(|seed| seed.active != active)?;
+                let seed = &catalog.seed(name).filter(|entry| entry.seed.active != active)?.seed;
                 Some(Change::PutSeed(Seed { active, ..seed.clone() }))
             }
             Kind::Profile => {
@@ -181,7 +177,7 @@ pub fn read(catalog: &Catalog, kind: Kind, name: &str, mut body: Value) -> Resul
     let (node, pointers) = json::nodes(&body);
     let mut reader = Reader::of_json(pointers);
     reader.rules = catalog.url_rules().clone();
-    let fields = section(kind.section()).and_then(|(key, table)| reader.fields(node, table, key));
+    let fields = section(&kind.section()).and_then(|(key, table)| reader.fields(node, table, key));
     let change = fields.and_then(|fields| change(catalog, kind, fields, &mut reader));
     match finish(reader, change)? {
         Some(Change::PutCollection(mut collection)) => {

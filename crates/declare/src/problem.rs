@@ -25,13 +25,18 @@ pub struct At {
 impl At {
     pub const START: At = At { line: 1, column: 1 };
 
+    pub(crate) fn new(line: usize, column: usize) -> At {
+        let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        At { line: count(line), column: count(column) }
+    }
+
     /// The place of a byte in a text.
     pub fn of_byte(text: &[u8], offset: usize) -> At {
         let before = &text[..offset.min(text.len())];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
         let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
         let column = 1 + String::from_utf8_lossy(&before[start..]).chars().count();
-        At { line: count(line), column: count(column) }
+        At::new(line, column)
     }
 }
 
@@ -120,10 +125,6 @@ impl fmt::Display for ConfigError {
 }
 
 impl std::error::Error for ConfigError {}
-
-fn count(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
-}
 
 #[cfg(test)]
 mod tests {

@@ -256,8 +256,7 @@ fn note_tag(tag: Option<&Tag>, at: At, problems: &mut Problems) -> bool {
 }
 
 fn at(mark: &Marker) -> At {
-    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    At { line: count(mark.line()).max(1), column: count(mark.col()).saturating_add(1) }
+    At::new(mark.line().max(1), mark.col().saturating_add(1))
 }
 
 fn syntax(error: &ScanError) -> Problem {

@@ -94,15 +94,13 @@ impl Finder {
         if element == Element::Override || self.is_seed_value() {
             self.text.get_or_insert((line, String::new()));
         }
-        let value = attribute(start, "value");
-        if let (Some(value), true) = (&value, self.is_seed_value()) {
-            self.collect(value);
+        let Some(value) = attribute(start, "value") else { return Ok(()) };
+        if self.is_seed_value() {
+            self.collect(&value);
         }
         let inside_file = self.within(Element::TextSource) && self.within(Element::ConfigFile);
-        if let (Some(path), true) =
-            (value, inside_file && attribute(start, "name").as_deref() == Some("path"))
-        {
-            self.files.push((line, path));
+        if inside_file && attribute(start, "name").as_deref() == Some("path") {
+            self.files.push((line, value));
         }
         Ok(())
     }
@@ -125,9 +123,8 @@ impl Finder {
     }
 
     fn is_seed_value(&self) -> bool {
-        [Element::TextSource, Element::ConfigString, Element::Value]
-            .iter()
-            .all(|element| self.within(*element))
+        use Element::{ConfigString, TextSource, Value};
+        [TextSource, ConfigString, Value].into_iter().all(|element| self.within(element))
     }
 
     fn within(&self, element: Element) -> bool {
@@ -158,16 +155,11 @@ fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
 }
 
 fn resolve(entity: &BytesRef<'_>, line: u32) -> Result<String> {
-    if let Some(character) =
-        entity.resolve_char_ref().with_context(|| format!("bad character reference on line {line}"))?
-    {
-        return Ok(character.to_string());
-    }
-    match resolve_xml_entity(entity) {
-        Some(text) => Ok(text.to_owned()),
-        None => bail!(
-            "the entity {} on line {line} is not XML's own, and others are not expanded",
-            excerpt(entity)
-        ),
-    }
+    let character = entity.resolve_char_ref();
+    let character = character.with_context(|| format!("bad character reference on line {line}"))?;
+    let text = character.map(String::from).or_else(|| resolve_xml_entity(entity).map(str::to_owned));
+    let named = excerpt(entity);
+    text.ok_or_else(|| {
+        anyhow!("the entity {named} on line {line} is not XML's own, and others are not expanded")
+    })
 }
