@@ -33,16 +33,9 @@ impl<'a> Walks<'a> {
         let at = fields.at(if fields.mentions("name") { "name" } else { "template" });
         let Some(name) = fields.text("name").or_else(|| fields.text("template")) else { return };
         let place = u32::try_from(self.walks.things.len()).unwrap_or(u32::MAX);
-        let WalkDraft { active, profile, seed, round, .. } = walk;
-        let named = name.clone();
-        let walk = settings.map(|settings| DeclaredWalk {
-            name: named,
-            active,
-            profile,
-            seed,
-            round,
-            place,
-            settings,
+        let walk = settings.map(|settings| {
+            let WalkDraft { active, profile, seed, round, .. } = walk;
+            DeclaredWalk { name: name.clone(), active, profile, seed, round, place, settings }
         });
         self.walks.add_as(&name, at, walk, reader);
     }
