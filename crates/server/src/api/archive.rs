@@ -90,6 +90,7 @@ async fn get_content(State(app): State<App>, Path(id): Path<String>) -> Answer<R
     get,
     path = "/api/v1/cdx",
     tag = "archive",
+    params(Which),
     responses(
         (status = 200, description = "One line a capture", body = String, content_type = "text/plain"),
         (status = 404, description = "There is no such collection"),
@@ -117,6 +118,7 @@ async fn export_cdx(State(app): State<App>, Query(which): Query<Which>) -> Answe
     get,
     path = "/api/v1/archive/check",
     tag = "archive",
+    params(How),
     responses(
         (status = 200, description = "One line a finding", body = String, content_type = "application/x-ndjson"),
         (status = 503, description = "Another check is under way"),

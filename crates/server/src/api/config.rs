@@ -56,6 +56,7 @@ async fn simulate(State(app): State<App>, Json(wanted): Json<Simulation>) -> Ans
     post,
     path = "/api/v1/config",
     tag = "config",
+    params(How),
     request_body(content = String, content_type = "application/yaml"),
     responses(
         (status = 200, description = "How many things of each kind were added, changed, left alone and deleted", body = Applied),

@@ -106,6 +106,7 @@ macro_rules! routes_of {
                 path = $all,
                 tag = "declared",
                 operation_id = concat!("list_", stringify!($module)),
+                params(Paging),
                 responses((status = 200, body = ref($page))),
             )]
             async fn list(State(app): State<App>, Query(paging): Query<Paging>) -> Answer<axum::Json<Page<Value>>> {

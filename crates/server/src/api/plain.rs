@@ -2,7 +2,8 @@
 //! and what that answers is sent back as JSON.
 //!
 //! An entry is a route: what its description says, its method and path, the function with where
-//! each of its arguments comes from, what it answers, and how it can end otherwise.
+//! each of its arguments comes from (the path, a body, or behind a `?` the query), what it answers,
+//! and how it can end otherwise.
 
 use app::declared::Switched;
 use app::declared::many::{self, ManySeeds, SeedsAdded};
@@ -21,7 +22,7 @@ macro_rules! plain {
     ($($tag:literal {
         $($(#[$($doc:tt)*])*
         $method:ident $path:literal $(where $key:literal is $about:literal)?:
-            $module:ident::$name:ident($($given:ident: $place:ident<$what:ty>),*)
+            $module:ident::$name:ident($($given:ident: $place:ident<$what:ty>),* $(?$asked:ident: $query:ty)?)
             -> $answer:ty $(: $told:literal)? $(, $status:literal: $why:literal)*;)*
     })*) => {
         pub(super) fn routes() -> OpenApiRouter<App> {
@@ -34,7 +35,7 @@ macro_rules! plain {
                 $method,
                 path = $path,
                 tag = $tag,
-                params($(($key = String, Path, description = $about))?),
+                params($(($key = String, Path, description = $about),)? $($query)?),
                 responses(
                     (status = 200, $(description = $told,)? body = $answer),
                     $((status = $status, description = $why),)*
@@ -42,9 +43,10 @@ macro_rules! plain {
             )]
             async fn $name(
                 State(app): State<App>,
-                $($place($given): $place<$what>),*
+                $($place($given): $place<$what>,)*
+                $(Query($asked): Query<$query>)?
             ) -> Answer<axum::Json<$answer>> {
-                Ok(axum::Json($module::$name(&app, $($given),*).await?))
+                Ok(axum::Json($module::$name(&app, $($given,)* $($asked)?).await?))
             }
         )*)*
     };
@@ -79,7 +81,7 @@ plain! {
 
     "queue" {
         /// List the URLs that are known, with their state
-        get "/api/v1/queue": queue::list_queue(filter: Query<queue::Filter>) -> Page<queue::QueueItem>,
+        get "/api/v1/queue": queue::list_queue(?filter: queue::Filter) -> Page<queue::QueueItem>,
             404: "There is no such collection";
 
         /// Move a queued URL to another due time
@@ -87,14 +89,14 @@ plain! {
             404: "There is no such collection", 409: "The URL is not queued";
 
         /// Explain why a URL is, or is not, harvested: every rule that decides
-        get "/api/v1/why": why::why(asked: Query<why::Asked>) -> Vec<why::WhyItem>: "For each collection",
+        get "/api/v1/why": why::why(?asked: why::Asked) -> Vec<why::WhyItem>: "For each collection",
             404: "There is no such collection";
 
         /// List the hosts that have URLs
-        get "/api/v1/hosts": hosts::list_hosts(filter: Query<hosts::Filter>) -> Page<hosts::HostItem>;
+        get "/api/v1/hosts": hosts::list_hosts(?filter: hosts::Filter) -> Page<hosts::HostItem>;
 
         /// List what is blacklisted, why, and until when
-        get "/api/v1/blacklist": blacklist::list_blacklist(filter: Query<blacklist::Filter>)
+        get "/api/v1/blacklist": blacklist::list_blacklist(?filter: blacklist::Filter)
             -> Page<blacklist::BlacklistItem>, 404: "There is no such collection";
 
         /// Take a queued URL out of the queue, for a time or until lifted
@@ -108,7 +110,7 @@ plain! {
 
     "archive" {
         /// List what was archived: of a URL, of all that begin alike, or all
-        get "/api/v1/captures": captures::list_captures(filter: Query<captures::Filter>)
+        get "/api/v1/captures": captures::list_captures(?filter: captures::Filter)
             -> Page<captures::CaptureItem>, 404: "There is no such collection";
 
         /// Get what is known of a capture
@@ -119,14 +121,14 @@ plain! {
 
     "walks" {
         /// List the walks in the order of their names, and where each stands
-        get "/api/v1/walks": walks::list_walks(paging: Query<Paging>) -> Page<walks::WalkItem>;
+        get "/api/v1/walks": walks::list_walks(?paging: Paging) -> Page<walks::WalkItem>;
 
         /// Get a walk: where it stands, what is known of its ids, and a map of them
         ///
         /// Ranges are inclusive; with a step, a range means its first, its last and those between
         /// them in steps. A list that is cut off goes on at `from` in `more`.
         get "/api/v1/walks/{name}" where "name" is "Its name: the template, unless it was given another":
-            walks::get_walk(name: Path<String>, look: Query<walks::Look>) -> walks::WalkDetail,
+            walks::get_walk(name: Path<String> ?look: walks::Look) -> walks::WalkDetail,
             404: "There is no such walk";
 
         /// Begin another run of a walk that was interrupted or has ended
@@ -148,50 +150,50 @@ plain! {
 
     "index" {
         /// List the indexes in the order of their collections, and what each holds
-        get "/api/v1/indexes": index::list_indexes(paging: Query<Paging>) -> Page<IndexItem>;
+        get "/api/v1/indexes": index::list_indexes(?paging: Paging) -> Page<IndexItem>;
 
         /// Get what an index holds, and what waits to be worked in
-        get "/api/v1/index": index::get_index(asked: Query<One>) -> IndexItem,
+        get "/api/v1/index": index::get_index(?asked: One) -> IndexItem,
             404: "There is no such index";
 
         /// List the pages that are linked to most
         ///
         /// By incount, pages that nothing links to are not listed.
-        get "/api/v1/index/pages": ranks::top_pages(asked: Query<Top>) -> Page<IndexPage>,
+        get "/api/v1/index/pages": ranks::top_pages(?asked: Top) -> Page<IndexPage>,
             404: "There is no such index";
 
         /// List the domains with the most pages
-        get "/api/v1/index/domains": ranks::top_domains(asked: Query<List>) -> Page<IndexDomain>,
+        get "/api/v1/index/domains": ranks::top_domains(?asked: List) -> Page<IndexDomain>,
             404: "There is no such index";
 
         /// Get a domain
         get "/api/v1/index/domains/{name}"
             where "name" is "The registrable domain, like `example.com`; or a host in it":
-            ranks::get_domain(name: Path<String>, asked: Query<One>) -> IndexDomain,
+            ranks::get_domain(name: Path<String> ?asked: One) -> IndexDomain,
             404: "There is no such index, or nothing is known of the domain";
 
         /// List the pages of a domain, the highest score first
         get "/api/v1/index/domains/{name}/pages"
             where "name" is "The registrable domain, like `example.com`; or a host in it":
-            ranks::domain_pages(name: Path<String>, asked: Query<List>) -> Page<IndexPage>,
+            ranks::domain_pages(name: Path<String> ?asked: List) -> Page<IndexPage>,
             404: "There is no such index, or nothing is known of the domain";
 
         /// List what is linked to most but was never captured
-        get "/api/v1/index/missing": ranks::missing_pages(asked: Query<List>) -> Page<IndexPage>,
+        get "/api/v1/index/missing": ranks::missing_pages(?asked: List) -> Page<IndexPage>,
             404: "There is no such index";
 
         /// Get what is known of a page
-        get "/api/v1/index/page": links::get_page(asked: Query<OnePage>) -> PageFacts,
+        get "/api/v1/index/page": links::get_page(?asked: OnePage) -> PageFacts,
             404: "There is no such index, or the page is not known";
 
         /// List the links to a page with their texts, in the order of the pages that link
         ///
         /// With a stretch of time, only those that were there in it.
-        get "/api/v1/index/inlinks": links::list_inlinks(asked: Query<Inlinks>) -> Page<IndexInlink>,
+        get "/api/v1/index/inlinks": links::list_inlinks(?asked: Inlinks) -> Page<IndexInlink>,
             404: "There is no such index, or the page is not known";
 
         /// List the links of a page with their texts, in the order of where they lead
-        get "/api/v1/index/outlinks": links::list_outlinks(asked: Query<Outlinks>) -> Page<IndexOutlink>,
+        get "/api/v1/index/outlinks": links::list_outlinks(?asked: Outlinks) -> Page<IndexOutlink>,
             404: "There is no such index, or the page is not known";
     }
 

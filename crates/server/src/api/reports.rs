@@ -33,6 +33,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     get,
     path = "/api/v1/reports/contract",
     tag = "reports",
+    params(contract::Asked),
     responses((status = 200, content((ContractReport = "application/json"), (String = "image/svg+xml")))),
 )]
 async fn report_contract(State(app): State<App>, Query(asked): Query<contract::Asked>) -> Answer<Response> {
@@ -48,6 +49,7 @@ async fn report_contract(State(app): State<App>, Query(asked): Query<contract::A
     get,
     path = "/api/v1/reports/domains",
     tag = "reports",
+    params(domains::Asked),
     responses((status = 200, content((Report<DomainItem> = "application/json"), (String = "image/svg+xml")))),
 )]
 async fn report_domains(State(app): State<App>, Query(asked): Query<domains::Asked>) -> Answer<Response> {
@@ -61,6 +63,7 @@ async fn report_domains(State(app): State<App>, Query(asked): Query<domains::Ask
     get,
     path = "/api/v1/reports/errors",
     tag = "reports",
+    params(Asked),
     responses((status = 200, content((Report<ErrorItem> = "application/json"), (String = "image/svg+xml")))),
 )]
 async fn report_errors(State(app): State<App>, Query(asked): Query<Asked>) -> Answer<Response> {
@@ -74,6 +77,7 @@ async fn report_errors(State(app): State<App>, Query(asked): Query<Asked>) -> An
     get,
     path = "/api/v1/reports/feasibility",
     tag = "reports",
+    params(feasibility::Asked),
     responses((status = 200, content((FeasibilityReport = "application/json"), (String = "image/svg+xml")))),
 )]
 async fn report_feasibility(

@@ -79,7 +79,7 @@ async fn events(State(app): State<App>) -> Answer<Response> {
 }
 
 /// Get the figures of the last hours, the oldest first
-#[utoipa::path(get, path = "/api/v1/history", tag = "server", responses((status = 200, body = Vec<Sample>)))]
+#[utoipa::path(get, path = "/api/v1/history", tag = "server", params(Asked), responses((status = 200, body = Vec<Sample>)))]
 async fn history(State(app): State<App>, Query(asked): Query<Asked>) -> axum::Json<Vec<Sample>> {
     axum::Json(app::status::history(&app, &asked))
 }
