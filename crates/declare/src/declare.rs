@@ -99,7 +99,7 @@ impl<'a> Sections<'a> {
         self.each("host_groups", reader, |fields, reader| groups.add(&fields, &settings, reader));
         let mut hosts = Named::new("entry for host");
         self.each("hosts", reader, |fields, reader| {
-            add_host(&mut hosts, &fields, &settings, &groups, reader)
+            add_host(&mut hosts, &fields, &settings, &groups, reader);
         });
 
         let known = if self.0.contains_key("walks") { &seeds[..] } else { &[] };
