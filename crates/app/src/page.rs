@@ -55,7 +55,7 @@ impl Paging {
 }
 
 /// The first names in order behind `after`, without sorting all of them.
-fn first_names<N: AsRef<str> + Ord>(names: Vec<N>, after: Option<&str>, count: usize) -> Vec<N> {
+pub fn first_names<N: AsRef<str> + Ord>(names: Vec<N>, after: Option<&str>, count: usize) -> Vec<N> {
     let mut first: BinaryHeap<N> = BinaryHeap::with_capacity(count + 1);
     for name in names.into_iter().filter(|name| after.is_none_or(|after| name.as_ref() > after)) {
         if first.len() < count {

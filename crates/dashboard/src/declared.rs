@@ -1,6 +1,6 @@
 //! Seeds, profiles and collections: lists with a search, a switch and a start button each.
 
-use app::declared::first_names;
+use app::page::first_names;
 use app::{Kind, Page};
 use maud::{Markup, html};
 use policy::catalog::Catalog;

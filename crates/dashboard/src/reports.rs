@@ -73,7 +73,9 @@ pub(super) async fn show(visit: Visit) -> Shown {
 async fn drawing(app: &App, report: &str, since: &str) -> Answer<Markup> {
     let since = Some(since.to_owned());
     let svg = match report {
-        "contract" => contract::drawing(app, &contract::Asked { since, ..contract::Asked::default() }).await?,
+        "contract" => {
+            contract::drawing(app, &contract::Asked { since, ..contract::Asked::default() }).await?
+        }
         "domains" => domains::drawing(app, &domains::Asked { since, ..domains::Asked::default() }).await?,
         "errors" => errors::drawing(app, &Asked { since, ..Asked::default() }).await?,
         _ => feasibility::drawing(app, &feasibility::Asked::default()).await?,

@@ -10,13 +10,12 @@ use policy::url::{UrlRules, normalise};
 use crate::Declared;
 use crate::entry;
 use crate::field::Record;
-use crate::hint::{Hinted, nowhere};
-use crate::hosts::{Groups, Hosts, check_politeness};
+use crate::hint::{Hinted, NAMES_COMPARED_MAX, few, nowhere};
+use crate::hosts::{Groups, add_host, check_politeness};
 use crate::keys::{Key, Kind, Table};
 use crate::problem::{At, ConfigError};
 use crate::profile;
 use crate::read::Reader;
-use crate::scalar::Wrong;
 use crate::tables::{ROOT, SETTINGS};
 use crate::text::{counted, excerpt};
 use crate::value::{Data, Fields};
@@ -31,18 +30,11 @@ const SEED_PROFILES_MAX: usize = 100;
 pub(crate) type Names = HashMap<String, At>;
 
 pub(crate) fn declare(file: &str, text: &str) -> Result<Declared, ConfigError> {
-    let mut reader = Reader::new();
-    let declared = match root(text, &mut reader) {
-        Some(sections) => sections.declare(&mut reader),
-        None => Declared::default(),
-    };
+    let mut reader = Reader::default();
+    let root = one_document(text, "config", "`skurd config example` prints one to begin with", &mut reader);
+    let sections = root.and_then(|root| Sections::of(root, &mut reader));
+    let declared = sections.map(|sections| sections.declare(&mut reader)).unwrap_or_default();
     reader.problems.finish(file, declared)
-}
-
-/// The one document of the file, split into its sections.
-fn root<'a>(text: &'a str, reader: &mut Reader) -> Option<Sections<'a>> {
-    let root = one_document(text, "config", "`skurd config example` prints one to begin with", reader)?;
-    Sections::of(root, reader)
 }
 
 /// The one document of a file, if it is one; `thing` is what messages call it.
@@ -91,12 +83,12 @@ impl<'a> Sections<'a> {
     }
 
     fn declare(mut self, reader: &mut Reader) -> Declared {
-        let settings = self.settings(reader);
+        let settings = self.0.remove("settings").map(|node| settings(node, reader)).unwrap_or_default();
         reader.rules = UrlRules::from(&settings);
 
         let mut collections = Named::new("collection");
         self.each("collections", reader, |fields, reader| {
-            collections.add(&fields, reader, collection);
+            collections.add(&fields, Collection::of_fields(&fields), reader);
         });
         let mut drafts = Vec::new();
         self.each("profiles", reader, |fields, _| drafts.push(fields));
@@ -105,8 +97,10 @@ impl<'a> Sections<'a> {
         let seeds = self.seeds(&profile_names, &profiles, reader);
         let mut groups = Groups::default();
         self.each("host_groups", reader, |fields, reader| groups.add(&fields, &settings, reader));
-        let mut hosts = Hosts::default();
-        self.each("hosts", reader, |fields, reader| hosts.add(&fields, &settings, &groups, reader));
+        let mut hosts = Named::new("entry for host");
+        self.each("hosts", reader, |fields, reader| {
+            add_host(&mut hosts, &fields, &settings, &groups, reader);
+        });
 
         let known = if self.0.contains_key("walks") { &seeds[..] } else { &[] };
         let mut walks = Walks::new(&profile_names, known);
@@ -118,21 +112,15 @@ impl<'a> Sections<'a> {
             profiles,
             seeds,
             groups: groups.groups.things,
-            hosts: hosts.hosts,
-            walks: walks.walks,
+            hosts: hosts.things,
+            walks: walks.walks.things,
         }
     }
 
     /// The entries of a section, one after the other, each taken apart before the next is looked
     /// at.
-    fn each(
-        &mut self,
-        section: &'static str,
-        reader: &mut Reader,
-        mut take: impl FnMut(Fields, &mut Reader),
-    ) {
-        let (Some(node), Some(key)) = (self.0.remove(section), ROOT.key(section)) else { return };
-        let Some(table) = table_of(key) else { return };
+    fn each(&mut self, name: &'static str, reader: &mut Reader, mut take: impl FnMut(Fields, &mut Reader)) {
+        let (Some(node), Some((key, table))) = (self.0.remove(name), section(name)) else { return };
         let yaml::Data::List(nodes) = node.data else {
             let _ = reader.value(node, key);
             return;
@@ -142,10 +130,6 @@ impl<'a> Sections<'a> {
                 take(fields, reader);
             }
         }
-    }
-
-    fn settings(&mut self, reader: &mut Reader) -> Settings {
-        self.0.remove("settings").map_or_else(Settings::default, |node| settings(node, reader))
     }
 
     fn seeds(&mut self, names: &Names, profiles: &[Profile], reader: &mut Reader) -> Vec<Seed> {
@@ -174,9 +158,10 @@ pub(crate) fn settings(node: Node<'_>, reader: &mut Reader) -> Settings {
     settings
 }
 
-pub(crate) fn table_of(key: &Key) -> Option<&'static Table> {
-    match key.kind {
-        Kind::List { of: Kind::Table(table), .. } => Some(*table),
+/// A section that is a list: its key, and the table of its entries.
+pub(crate) fn section(name: &str) -> Option<(&'static Key, &'static Table)> {
+    match ROOT.key(name)? {
+        key @ Key { kind: Kind::List { of: Kind::Table(table), .. }, .. } => Some((key, *table)),
         _ => None,
     }
 }
@@ -193,10 +178,18 @@ impl<T> Named<T> {
         Named { thing, things: Vec::new(), names: Names::new() }
     }
 
-    pub(crate) fn add(&mut self, fields: &Fields, reader: &mut Reader, make: impl FnOnce(&Fields) -> T) {
-        let Some(name) = fields.text("name") else { return };
-        if is_new(&name, fields.at("name"), self.thing, &mut self.names, reader) {
-            self.things.push(make(fields));
+    /// Takes in what has its name in these fields.
+    pub(crate) fn add(&mut self, fields: &Fields, thing: T, reader: &mut Reader) {
+        if let Some(name) = fields.text("name") {
+            self.add_as(&name, fields.at("name"), Some(thing), reader);
+        }
+    }
+
+    /// Takes in what has this name, unless that is taken. Where it is broken, its name counts all
+    /// the same.
+    pub(crate) fn add_as(&mut self, name: &str, at: At, thing: Option<T>, reader: &mut Reader) {
+        if is_new(name, at, self.thing, &mut self.names, reader) {
+            self.things.extend(thing);
         }
     }
 }
@@ -236,45 +229,34 @@ impl Known<'_> {
 
     /// Tells a name that leads nowhere, with the one that was probably meant.
     pub(crate) fn check(&self, name: &str, at: At, reader: &mut Reader) {
-        match self {
-            _ if self.has(name) => {}
-            Known::Here(thing, names) => dangling(name, at, thing, names, reader),
+        if self.has(name) {
+            return;
+        }
+        let Hinted { what, hint } = match self {
+            Known::Here(thing, names) => {
+                let near = reader.problems.suggest(name, names.keys().map(String::as_str));
+                Hinted::new(format!("there is no {thing} {}", excerpt(name)), add_it(thing, near, names))
+            }
             Known::Declared(kind, catalog) => {
                 let names = kind.names(catalog);
-                let compared = names.len().min(reader.names_left);
-                reader.names_left -= compared;
-                let Hinted { what, hint } = nowhere(&kind.to_string(), name, names, compared);
-                reader.problems.add(at, what, hint);
+                let compared = names.len().min(NAMES_COMPARED_MAX - reader.names_compared);
+                reader.names_compared += compared;
+                nowhere(&kind.to_string(), name, names, compared)
             }
-        }
+        };
+        reader.problems.add(at, what, hint);
     }
 }
 
-pub(crate) fn dangling(name: &str, at: At, thing: &str, names: &Names, reader: &mut Reader) {
-    let near = reader.problems.suggest(name, names.keys().map(String::as_str));
-    let hint = match near {
+fn add_it(thing: &str, near: Option<&str>, names: &Names) -> String {
+    match near {
         Some(near) => format!("did you mean `{near}`?"),
         None if names.is_empty() => format!("no {thing} is declared: add it under `{thing}s:`"),
-        None => format!("add it under `{thing}s:`; there {}", there_are(thing, names)),
-    };
-    reader.problems.add(at, format!("there is no {thing} {}", excerpt(name)), hint);
-}
-
-fn there_are(thing: &str, names: &Names) -> String {
-    const NAMES_SHOWN_MAX: usize = 8;
-    let mut shown: Vec<&str> = names.keys().map(String::as_str).collect();
-    if shown.len() > NAMES_SHOWN_MAX {
-        return format!("are {} now", counted(shown.len(), thing));
+        None => match few(names.keys().map(String::as_str)) {
+            Some((verb, names)) => format!("add it under `{thing}s:`; there {verb} now: {names}"),
+            None => format!("add it under `{thing}s:`; there are {} now", counted(names.len(), thing)),
+        },
     }
-    shown.sort_unstable();
-    let verb = if shown.len() == 1 { "is" } else { "are" };
-    format!("{verb} now: {}", shown.join(", "))
-}
-
-pub(crate) fn collection(fields: &Fields) -> Collection {
-    let mut collection = Collection::default();
-    collection.lay(fields);
-    collection
 }
 
 /// None if it has no URL; that has been told.
@@ -307,7 +289,7 @@ pub(crate) fn seed<'a>(
     seed.lay(fields);
     seed.profiles = named;
     let own = seed.profiles.iter().map(|name| profile(name));
-    if let Some(Wrong { what, hint }) = nobody_takes(&seed.url, own, &reader.rules) {
+    if let Some(Hinted { what, hint }) = nobody_takes(&seed.url, own, &reader.rules) {
         reader.problems.add(fields.at("url"), what, hint);
     }
     Some(seed)
@@ -319,7 +301,7 @@ pub fn nobody_takes<'a>(
     url: &str,
     profiles: impl Iterator<Item = Option<&'a Profile>>,
     rules: &UrlRules,
-) -> Option<Wrong> {
+) -> Option<Hinted> {
     let url = normalise(url, None, rules).ok()?;
     let mut reasons = Vec::new();
     for profile in profiles {
@@ -335,10 +317,7 @@ pub fn nobody_takes<'a>(
     }
     let whose = if reasons.len() == 1 { "its profile does not take" } else { "none of its profiles takes" };
     let what = format!("{whose} the seed {} itself: {}", excerpt(url.as_str()), reasons.join("; "));
-    Some(Wrong {
-        what,
-        hint: "take it in with one of them, give it another profile, or leave the seed out".to_owned(),
-    })
+    Some(Hinted::new(what, "take it in with one of them, give it another profile, or leave the seed out"))
 }
 
 /// Looked for once all are there, so that a million names need not be copied.

@@ -6,20 +6,20 @@ use std::fmt;
 
 use anyhow::Result;
 use policy::catalog::{Catalog, Change};
-use policy::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, Seed, Settings};
+use policy::model::{Collection, Profile, Seed, Settings};
 use policy::url::normalise;
 use serde_json::Value;
 
-use crate::declare::{self, Known, table_of};
-use crate::hint::unknown;
+use crate::declare::{self, Known, section};
+use crate::field::Record;
+use crate::hint::{unknown, with_hint};
 use crate::hosts::Groups;
 use crate::read::Reader;
-use crate::secret::{self, Lost};
-use crate::tables::{COLLECTION, HOST_GROUP, OWN_POLITENESS, PROFILE, ROOT, SEED, SETTINGS, WALK};
+use crate::secret;
 use crate::text::{counted, excerpt};
 use crate::value::Fields;
-use crate::walks::WalkDraft;
-use crate::{json, profile, write};
+use crate::write::written;
+use crate::{json, profile};
 
 /// What can be declared one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +53,8 @@ impl Kind {
     }
 
     /// Its section of the config file.
-    pub fn section(self) -> &'static str {
-        match self {
-            Kind::Group => "host_groups",
-            kind => kind.path(),
-        }
+    pub fn section(self) -> String {
+        self.path().replace('-', "_")
     }
 
     pub fn command(self) -> String {
@@ -101,8 +98,7 @@ impl Kind {
     pub fn switch(self, catalog: &Catalog, name: &str, active: bool) -> Option<Change> {
         match self {
             Kind::Seed => {
-                let seed =
-                    catalog.seed(name).map(|entry| &entry.seed).filter(|seed| seed.active != active)?;
+                let seed = &catalog.seed(name).filter(|entry| entry.seed.active != active)?.seed;
                 Some(Change::PutSeed(Seed { active, ..seed.clone() }))
             }
             Kind::Profile => {
@@ -153,27 +149,18 @@ pub struct InvalidField {
 }
 
 impl Invalid {
-    fn one(pointer: &str, what: impl Into<String>, hint: &str) -> Invalid {
+    pub(crate) fn one(pointer: &str, what: impl Into<String>, hint: &str) -> Invalid {
         Invalid(vec![InvalidField { pointer: pointer.to_owned(), what: what.into(), hint: hint.to_owned() }])
     }
 }
 
 impl fmt::Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(first) = self.0.first() else { return Ok(()) };
-        f.write_str(&first.what)?;
-        if first.hint.is_empty() { Ok(()) } else { write!(f, "\nhint: {}", first.hint) }
+        self.0.first().map_or(Ok(()), |first| f.write_str(&with_hint(&first.what, &first.hint)))
     }
 }
 
 impl std::error::Error for Invalid {}
-
-/// A mask that nobody was shown.
-impl From<Lost> for Invalid {
-    fn from(lost: Lost) -> Invalid {
-        Invalid::one(&lost.pointer, lost.to_string(), Lost::HINT)
-    }
-}
 
 /// The change that puts what the body says under this name.
 pub fn read(catalog: &Catalog, kind: Kind, name: &str, mut body: Value) -> Result<Change, Invalid> {
@@ -190,8 +177,7 @@ pub fn read(catalog: &Catalog, kind: Kind, name: &str, mut body: Value) -> Resul
     let (node, pointers) = json::nodes(&body);
     let mut reader = Reader::of_json(pointers);
     reader.rules = catalog.url_rules().clone();
-    let section = ROOT.key(kind.section()).and_then(|key| table_of(key).map(|table| (key, table)));
-    let fields = section.and_then(|(key, table)| reader.fields(node, table, key));
+    let fields = section(&kind.section()).and_then(|(key, table)| reader.fields(node, table, key));
     let change = fields.and_then(|fields| change(catalog, kind, fields, &mut reader));
     match finish(reader, change)? {
         Some(Change::PutCollection(mut collection)) => {
@@ -213,7 +199,7 @@ fn change(catalog: &Catalog, kind: Kind, fields: Fields, reader: &mut Reader) ->
             let (mut profiles, _) = profile::resolve(&[fields], &known(Kind::Collection), reader);
             profiles.pop().map(|profile| Change::PutProfile(Box::new(profile)))
         }
-        Kind::Collection => Some(Change::PutCollection(declare::collection(&fields))),
+        Kind::Collection => Some(Change::PutCollection(Collection::of_fields(&fields))),
         Kind::Group => {
             let own = fields.text("name").unwrap_or_default();
             for value in fields.list("hosts") {
@@ -259,7 +245,7 @@ fn finish<T>(mut reader: Reader, read: T) -> Result<T, Invalid> {
 /// there.
 pub fn shown(catalog: &Catalog, kind: Kind, name: &str) -> Value {
     match kind {
-        Kind::Collection => catalog.collection(name).map(|found| collection(&secret::masked(found))),
+        Kind::Collection => catalog.collection(name).map(|found| written(&secret::masked(found))),
         _ => Some(whole(catalog, kind, name)),
     }
     .unwrap_or_default()
@@ -268,40 +254,12 @@ pub fn shown(catalog: &Catalog, kind: Kind, name: &str) -> Value {
 /// All of it, for nobody to see.
 pub fn whole(catalog: &Catalog, kind: Kind, name: &str) -> Value {
     match kind {
-        Kind::Seed => catalog.seed(name).map(|entry| seed(&entry.seed)),
-        Kind::Profile => catalog.profile(name).map(profile),
-        Kind::Collection => catalog.collection(name).map(collection),
-        Kind::Group => catalog.group(name).map(group),
+        Kind::Seed => catalog.seed(name).map(|entry| written(&entry.seed)),
+        Kind::Profile => catalog.profile(name).map(written),
+        Kind::Collection => catalog.collection(name).map(written),
+        Kind::Group => catalog.group(name).map(written),
     }
     .unwrap_or_default()
-}
-
-pub fn seed(seed: &Seed) -> Value {
-    write::record(seed, &SEED)
-}
-
-pub fn collection(collection: &Collection) -> Value {
-    write::record(collection, &COLLECTION)
-}
-
-pub fn profile(profile: &Profile) -> Value {
-    write::record(profile, &PROFILE)
-}
-
-pub fn group(group: &HostGroup) -> Value {
-    write::record(group, &HOST_GROUP)
-}
-
-pub fn settings(settings: &Settings) -> Value {
-    write::record(settings, &SETTINGS)
-}
-
-pub fn politeness(politeness: &Politeness) -> Value {
-    write::record(politeness, &OWN_POLITENESS)
-}
-
-pub(crate) fn walk(walk: &DeclaredWalk) -> Value {
-    write::record(&WalkDraft::from(walk), &WALK)
 }
 
 #[cfg(test)]

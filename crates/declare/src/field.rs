@@ -11,6 +11,7 @@ use policy::time::Span;
 use policy::url::Scheme;
 use policy::walk::{Direction, Expression, Retry, StatusRange};
 
+use crate::keys::Table;
 use crate::problem::At;
 use crate::value::{Data, Fields, Value};
 
@@ -34,13 +35,20 @@ pub trait Field: Sized {
 }
 
 /// A struct whose fields are the keys of a table; by default, nothing is given.
-pub(crate) trait Record: Default {
-    const KEYS: &'static [&'static str];
+pub trait Record: Default {
+    const TABLE: &'static Table;
 
     fn put_key(&mut self, key: &str, data: &Data);
 
     /// None if the model has no such field: the key is for the reader alone.
     fn get_key(&self, key: &str) -> Option<Data>;
+
+    /// What is given, and the rest as by default.
+    fn of_fields(fields: &Fields) -> Self {
+        let mut record = Self::default();
+        record.lay(fields);
+        record
+    }
 
     /// Overwrites what is given, key by key.
     fn lay(&mut self, fields: &Fields) {
@@ -49,8 +57,8 @@ pub(crate) trait Record: Default {
 
     fn fields(&self) -> Fields {
         let mut fields = Fields::new(At::START);
-        for key in Self::KEYS {
-            fields.extend(key, self.get_key(key));
+        for key in Self::TABLE.keys {
+            fields.extend(key.name, self.get_key(key.name));
         }
         fields
     }
@@ -85,7 +93,7 @@ macro_rules! record {
         };
 
         impl $crate::field::Record for $model {
-            const KEYS: &'static [&'static str] = &[$(stringify!($key)),*];
+            const TABLE: &'static Table = &$table;
 
             fn put_key(&mut self, key: &str, data: &Data) {
                 match key {
@@ -105,9 +113,7 @@ macro_rules! record {
         impl $crate::field::Field for $model {
             fn of(data: &Data) -> Option<Self> {
                 let Data::Fields(fields) = data else { return None };
-                let mut record = Self::default();
-                record.lay(fields);
-                Some(record)
+                Some(Self::of_fields(fields))
             }
 
             fn data(&self) -> Data {
@@ -251,11 +257,15 @@ impl Field for RobotsPolicy {
 
 impl Field for Pattern {
     fn of(data: &Data) -> Option<Pattern> {
-        let Data::Fields(fields) = data else { return None };
-        match fields.given().next()? {
-            (_, Value { data: Data::Regex(pattern), .. }) => Some(pattern.clone()),
-            ("prefix", value) => value.text().map(|text| Pattern::Prefix(text.to_owned())),
-            (_, value) => value.text().map(|text| Pattern::Host(text.to_owned())),
+        let (key, value) = match data {
+            Data::Regex(pattern) => return Some(pattern.clone()),
+            Data::Fields(fields) => fields.given().next()?,
+            _ => return None,
+        };
+        match key {
+            "regex" => Pattern::of(&value.data),
+            "prefix" => value.text().map(|text| Pattern::Prefix(text.to_owned())),
+            _ => value.text().map(|text| Pattern::Host(text.to_owned())),
         }
     }
 

@@ -7,7 +7,10 @@ use policy::scope::Pattern;
 use policy::time::{Span, Time};
 use policy::url::{URL_BYTES_MAX, UrlRules};
 
-use crate::{Data, TextRule, Wrong, read_duration, read_text};
+use crate::field::Field;
+use crate::hint::Hinted;
+use crate::scalar::read_duration;
+use crate::{Data, TextRule, read_text};
 
 /// Shortest and longest delay between two requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +20,15 @@ pub struct Delay {
 }
 
 pub fn duration(text: &str) -> Result<Span, String> {
-    span(text, false)
+    one(read_duration(text, false))
 }
 
-/// A duration, or a bare number of seconds; may be none at all.
+/// A duration, or a bare number of seconds as other crawlers take it; may be none at all.
 pub fn pause(text: &str) -> Result<Span, String> {
-    seconds_or_span(text)
+    match text.parse::<u32>() {
+        Ok(seconds) => Ok(Span::seconds(seconds.into())),
+        Err(_) => one(read_duration(text, true)),
+    }
 }
 
 /// `now`, or a length of time from now.
@@ -32,9 +38,9 @@ pub fn from_now(text: &str) -> Result<Span, String> {
 
 pub fn delay(text: &str) -> Result<Delay, String> {
     let Some((min, max)) = text.split_once("..") else {
-        return Ok(Delay { min: seconds_or_span(text)?, max: None });
+        return Ok(Delay { min: pause(text)?, max: None });
     };
-    let (min, max) = (seconds_or_span(min)?, seconds_or_span(max)?);
+    let (min, max) = (pause(min)?, pause(max)?);
     match min > max {
         true => Err("the shortest delay is longer than the longest".to_owned()),
         false => Ok(Delay { min, max: Some(max) }),
@@ -76,11 +82,7 @@ pub fn pattern(text: &str) -> Result<Pattern, String> {
     match kind {
         "host" => text_of(rest, TextRule::HostPattern).map(Pattern::Host),
         "prefix" => line(rest).map(Pattern::Prefix),
-        "regex" => match read_text(rest, TextRule::Regex, &UrlRules::default()) {
-            Ok(Data::Regex(pattern)) => Ok(pattern),
-            Ok(_) => Err(forms()),
-            Err(wrong) => Err(sentence(wrong)),
-        },
+        "regex" => one(read_text(rest, TextRule::Regex, &UrlRules::default())),
         _ => Err(forms()),
     }
 }
@@ -95,34 +97,12 @@ pub fn robots(text: &str) -> Result<RobotsPolicy, String> {
 }
 
 fn text_of(text: &str, rule: TextRule) -> Result<String, String> {
-    match read_text(text, rule, &UrlRules::default()) {
-        Ok(Data::Text(text)) => Ok(text),
-        Ok(_) => Err("this is not a text".to_owned()),
-        Err(wrong) => Err(sentence(wrong)),
-    }
+    one(read_text(text, rule, &UrlRules::default()))
 }
 
-fn span(text: &str, zero: bool) -> Result<Span, String> {
-    match read_duration(text, zero) {
-        Ok(Data::Span(span)) => Ok(span),
-        Ok(_) => Err("this is not a duration".to_owned()),
-        Err(wrong) => Err(sentence(wrong)),
-    }
-}
-
-/// A duration, or a bare number of seconds as other crawlers take it.
-fn seconds_or_span(text: &str) -> Result<Span, String> {
-    match text.parse::<u32>() {
-        Ok(seconds) => Ok(Span::seconds(seconds.into())),
-        Err(_) => span(text, true),
-    }
-}
-
-fn sentence(wrong: Wrong) -> String {
-    match wrong.hint.is_empty() {
-        true => wrong.what,
-        false => format!("{}\nhint: {}", wrong.what, wrong.hint),
-    }
+fn one<T: Field>(read: Result<Data, Hinted>) -> Result<T, String> {
+    let data = read.map_err(|wrong| wrong.to_string())?;
+    T::of(&data).ok_or_else(|| "this is something else".to_owned())
 }
 
 /// The first moment of a year, month or day; or a moment.

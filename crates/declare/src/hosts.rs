@@ -7,9 +7,10 @@
 use std::collections::HashMap;
 
 use policy::model::{HostGroup, Politeness, Settings};
+use policy::time::Span;
 use policy::unit::print_duration;
 
-use crate::declare::{Named, Names, is_new};
+use crate::declare::Named;
 use crate::field::Record;
 use crate::problem::At;
 use crate::read::Reader;
@@ -20,17 +21,30 @@ use crate::value::Fields;
 /// call `from`.
 pub(crate) fn check_politeness(fields: &Fields, politeness: &Politeness, from: &str, reader: &mut Reader) {
     let Some(own) = fields.fields("politeness") else { return };
-    let readable = !own.is_wrong("min") && !own.is_wrong("max");
-    if readable && politeness.min > politeness.max {
-        let (min, max) = (print_duration(politeness.min), print_duration(politeness.max));
-        let given = |key: &str| own.get(key).is_some();
-        let hint = match (given("min"), given("max")) {
+    let given = |key: &str| own.get(key).is_some();
+    check_order(own, ("min", politeness.min), ("max", politeness.max), reader, |min, max| {
+        match (given("min"), given("max")) {
             (true, false) => format!("`max` is {max} by {from}: give it here too"),
             (false, true) => format!("`min` is {min} by {from}: give it here too"),
             _ => format!("perhaps the other way round: min: {max}, max: {min}"),
-        };
-        let at = own.at(if given("max") { "max" } else { "min" });
-        reader.problems.add(at, format!("`min` ({min}) is longer than `max` ({max})"), hint);
+        }
+    });
+}
+
+/// Whether the shortest of two durations that resulted is no longer than the longest, if what these
+/// fields say of them could be read.
+pub(crate) fn check_order(
+    fields: &Fields,
+    (min_key, min): (&str, Span),
+    (max_key, max): (&str, Span),
+    reader: &mut Reader,
+    hint: impl FnOnce(&str, &str) -> String,
+) {
+    if min > max && !fields.is_wrong(min_key) && !fields.is_wrong(max_key) {
+        let (min, max) = (print_duration(min), print_duration(max));
+        let at = fields.at(if fields.get(max_key).is_some() { max_key } else { min_key });
+        let what = format!("`{min_key}` ({min}) is longer than `{max_key}` ({max})");
+        reader.problems.add(at, what, hint(&min, &max));
     }
 }
 
@@ -66,31 +80,27 @@ impl Groups {
                 }
             }
         }
-        self.groups.add(fields, reader, |_| group);
+        self.groups.add(fields, group, reader);
     }
 }
 
-#[derive(Default)]
-pub(crate) struct Hosts {
-    pub hosts: Vec<(String, Politeness)>,
-    names: Names,
-}
-
-impl Hosts {
-    pub(crate) fn add(&mut self, fields: &Fields, settings: &Settings, groups: &Groups, reader: &mut Reader) {
-        let mut entry = (String::new(), settings.politeness.clone());
-        entry.lay(fields);
-        check_politeness(fields, &entry.1, "the settings", reader);
-        let Some(host) = fields.text("host") else { return };
-        let at = fields.at("host");
-        if let Some((group, place)) = groups.of.get(&host) {
-            let what =
-                format!("host {} is in group {}, whose politeness counts", excerpt(&host), excerpt(group));
-            let hint = format!("take it out here, or out of the group {}", reader.mentioned(*place));
-            reader.problems.add(at, what, hint);
-        }
-        if is_new(&host, at, "entry for host", &mut self.names, reader) {
-            self.hosts.push(entry);
-        }
+/// Takes in a host with a politeness of its own.
+pub(crate) fn add_host(
+    hosts: &mut Named<(String, Politeness)>,
+    fields: &Fields,
+    settings: &Settings,
+    groups: &Groups,
+    reader: &mut Reader,
+) {
+    let mut entry = (String::new(), settings.politeness.clone());
+    entry.lay(fields);
+    check_politeness(fields, &entry.1, "the settings", reader);
+    let Some(host) = fields.text("host") else { return };
+    let at = fields.at("host");
+    if let Some((group, place)) = groups.of.get(&host) {
+        let what = format!("host {} is in group {}, whose politeness counts", excerpt(&host), excerpt(group));
+        let hint = format!("take it out here, or out of the group {}", reader.mentioned(*place));
+        reader.problems.add(at, what, hint);
     }
+    hosts.add_as(&host, at, Some(entry), reader);
 }

@@ -15,8 +15,7 @@ pub(crate) fn nodes(value: &Value) -> (Node<'_>, Vec<String>) {
 }
 
 fn node<'a>(value: &'a Value, pointer: &str, pointers: &mut Vec<String>) -> Node<'a> {
-    let line = u32::try_from(pointers.len() + 1).unwrap_or(u32::MAX);
-    let at = At { line, column: 1 };
+    let at = At::new(pointers.len() + 1, 1);
     pointers.push(pointer.to_owned());
     let data = match value {
         Value::Object(entries) => {
@@ -28,9 +27,8 @@ fn node<'a>(value: &'a Value, pointer: &str, pointers: &mut Vec<String>) -> Node
         }
         Value::Array(items) => {
             let items = items.iter().enumerate();
-            Data::List(
-                items.map(|(place, item)| node(item, &format!("{pointer}/{place}"), pointers)).collect(),
-            )
+            let items = items.map(|(place, item)| node(item, &format!("{pointer}/{place}"), pointers));
+            Data::List(items.collect())
         }
         Value::String(text) => Data::Text { text: text.into(), plain: false },
         Value::Null | Value::Bool(_) | Value::Number(_) => {

@@ -46,16 +46,17 @@ use anyhow::{Context, Result};
 use policy::catalog::Change;
 use policy::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, Seed, Settings};
 use serde_json::{Value, json};
+use walks::WalkDraft;
 
 pub use declare::{nobody_takes, one_document};
 pub use example::example;
 pub use keys::TextRule;
 pub use problem::{At, ConfigError, Problems};
-pub use scalar::{Wrong, read_duration, read_text};
+pub use scalar::read_text;
 pub use schema::{json_of, schema};
 pub use text::{counted, excerpt, nearest};
 pub use value::Data;
-pub use write::to_yaml;
+pub use write::{to_yaml, written};
 
 /// A million seeds fit; what is larger belongs into an import.
 pub const CONFIG_BYTES_MAX: u64 = 64 << 20;
@@ -86,24 +87,20 @@ impl Declared {
 
     /// All of it as a config in JSON, which is YAML, with everything spelled out.
     pub fn to_json(&self) -> Value {
-        let hosts = self.hosts.iter();
         json!({
-            "settings": entry::settings(&self.settings),
-            "collections": self.collections.iter().map(entry::collection).collect::<Vec<Value>>(),
-            "profiles": self.profiles.iter().map(entry::profile).collect::<Vec<Value>>(),
-            "seeds": self.seeds.iter().map(entry::seed).collect::<Vec<Value>>(),
-            "host_groups": self.groups.iter().map(entry::group).collect::<Vec<Value>>(),
-            "hosts": hosts.map(|own| write::record(own, &tables::HOST_ENTRY)).collect::<Vec<Value>>(),
-            "walks": self.walks.iter().map(entry::walk).collect::<Vec<Value>>(),
+            "settings": written(&self.settings),
+            "collections": self.collections.iter().map(written).collect::<Value>(),
+            "profiles": self.profiles.iter().map(written).collect::<Value>(),
+            "seeds": self.seeds.iter().map(written).collect::<Value>(),
+            "host_groups": self.groups.iter().map(written).collect::<Value>(),
+            "hosts": self.hosts.iter().map(written).collect::<Value>(),
+            "walks": self.walks.iter().map(|walk| written(&WalkDraft::from(walk))).collect::<Value>(),
         })
     }
 
     /// What to tell the catalog, in an order in which no reference ever dangles.
     pub fn into_changes(self) -> Vec<Change> {
-        let settings = Change::PutSettings(Box::new(self.settings));
-        let mut changes =
-            Vec::with_capacity(1 + self.seeds.len() + self.collections.len() + self.profiles.len());
-        changes.push(settings);
+        let mut changes = vec![Change::PutSettings(Box::new(self.settings))];
         changes.extend(self.collections.into_iter().map(Change::PutCollection));
         changes.extend(self.profiles.into_iter().map(|profile| Change::PutProfile(Box::new(profile))));
         changes.extend(self.groups.into_iter().map(Change::PutGroup));

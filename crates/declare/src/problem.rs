@@ -25,13 +25,18 @@ pub struct At {
 impl At {
     pub const START: At = At { line: 1, column: 1 };
 
+    pub(crate) fn new(line: usize, column: usize) -> At {
+        let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        At { line: count(line), column: count(column) }
+    }
+
     /// The place of a byte in a text.
     pub fn of_byte(text: &[u8], offset: usize) -> At {
         let before = &text[..offset.min(text.len())];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
         let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
         let column = 1 + String::from_utf8_lossy(&before[start..]).chars().count();
-        At { line: count(line), column: count(column) }
+        At::new(line, column)
     }
 }
 
@@ -42,44 +47,39 @@ pub struct Problem {
     pub hint: String,
 }
 
-#[derive(Debug)]
+impl Problem {
+    pub(crate) fn new(at: At, what: impl Into<String>, hint: impl Into<String>) -> Problem {
+        Problem { at, what: what.into(), hint: hint.into() }
+    }
+}
+
+#[derive(Debug, Default)]
 pub struct Problems {
     kept: Vec<Problem>,
     dropped: usize,
-    suggestions_left: usize,
-}
-
-impl Default for Problems {
-    fn default() -> Self {
-        Self::new()
-    }
+    suggestions: usize,
 }
 
 impl Problems {
-    pub fn new() -> Problems {
-        Problems { kept: Vec::new(), dropped: 0, suggestions_left: SUGGESTIONS_MAX }
-    }
-
     pub fn add(&mut self, at: At, what: impl Into<String>, hint: impl Into<String>) {
-        self.kept.push(Problem { at, what: what.into(), hint: hint.into() });
+        self.kept.push(Problem::new(at, what, hint));
         if self.kept.len() >= 2 * PROBLEMS_SHOWN_MAX {
             self.keep_first();
         }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.kept.is_empty()
-    }
-
     /// The one of these names that was probably meant, as long as there is patience left.
     pub fn suggest<'a>(&mut self, wrong: &str, right: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-        self.suggestions_left = self.suggestions_left.checked_sub(1)?;
+        if self.suggestions == SUGGESTIONS_MAX {
+            return None;
+        }
+        self.suggestions += 1;
         nearest(wrong, right)
     }
 
     /// The error of this file, or what was read of it.
     pub fn finish<T>(mut self, file: &str, read: T) -> Result<T, ConfigError> {
-        if self.is_empty() {
+        if self.kept.is_empty() {
             return Ok(read);
         }
         self.keep_first();
@@ -106,8 +106,7 @@ pub struct ConfigError {
 
 impl ConfigError {
     pub fn one(file: &str, at: At, what: impl Into<String>, hint: impl Into<String>) -> ConfigError {
-        let problem = Problem { at, what: what.into(), hint: hint.into() };
-        ConfigError { file: file.to_owned(), problems: vec![problem], more: 0 }
+        ConfigError { file: file.to_owned(), problems: vec![Problem::new(at, what, hint)], more: 0 }
     }
 }
 
@@ -127,17 +126,13 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-fn count(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn i3_the_first_problems_of_the_file_are_kept_whatever_their_order() {
-        let mut problems = Problems::new();
+        let mut problems = Problems::default();
         for line in (1..=1000).rev() {
             problems.add(At { line, column: 1 }, "wrong", "right");
         }

@@ -9,13 +9,12 @@ use std::collections::HashMap;
 
 use policy::model::{Limits, Profile};
 use policy::time::Span;
-use policy::unit::print_duration;
 
 use crate::declare::{Known, Names, is_new};
 use crate::field::Record;
+use crate::hosts::check_order;
 use crate::problem::At;
 use crate::read::Reader;
-use crate::text::excerpt;
 use crate::value::{Data, Fields};
 
 /// Each may inherit long lists from another, so their number bounds what a small file can grow to.
@@ -152,22 +151,12 @@ fn overlay(
     base.name.clear();
     base.lay(draft);
     if let Some(limits) = draft.fields("limits") {
-        check_limits(limits, &base.limits, reader);
+        let Limits { backoff_base, backoff_cap, .. } = base.limits;
+        let (base_key, cap_key) = (("backoff_base", backoff_base), ("backoff_cap", backoff_cap));
+        check_order(limits, base_key, cap_key, reader, |base, _| {
+            format!("the wait grows from base to cap: give `backoff_cap` of at least {base}")
+        });
     }
     let complete = !base.name.is_empty() && !base.collection.is_empty() && base.every != Span::ZERO;
     complete.then_some(base)
-}
-
-fn check_limits(fields: &Fields, limits: &Limits, reader: &mut Reader) {
-    let readable = !fields.is_wrong("backoff_base") && !fields.is_wrong("backoff_cap");
-    if readable && limits.backoff_base > limits.backoff_cap {
-        let (base, cap) = (print_duration(limits.backoff_base), print_duration(limits.backoff_cap));
-        let at = fields.at(if fields.get("backoff_cap").is_some() { "backoff_cap" } else { "backoff_base" });
-        let what = format!("`backoff_base` ({base}) is longer than `backoff_cap` ({cap})");
-        reader.problems.add(
-            at,
-            what,
-            format!("the wait grows from base to cap: give {} of at least {base}", excerpt("backoff_cap")),
-        );
-    }
 }

@@ -5,11 +5,11 @@
 
 use policy::url::UrlRules;
 
-use crate::hint::NAMES_COMPARED_MAX;
+use crate::hint::Hinted;
 use crate::keys::{Key, Kind, Need, Table, TextRule};
 use crate::problem::{At, Problems};
 use crate::scalar::{
-    Wrong, check_header, read_bool, read_choice, read_count, read_duration, read_factor, read_id, read_size,
+    check_header, read_bool, read_choice, read_count, read_duration, read_factor, read_id, read_size,
     read_text,
 };
 use crate::text::excerpt;
@@ -19,37 +19,21 @@ use crate::yaml::{self, Node};
 /// Regular expressions in one file: each may take a megabyte when compiled.
 pub const REGEXES_MAX: usize = 2000;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reader {
     pub problems: Problems,
     pub rules: UrlRules,
     /// Of a JSON body: the pointers that stand for places.
     pointers: Option<Vec<String>>,
-    /// Names of the catalog that may still be compared with ones that lead nowhere.
-    pub(crate) names_left: usize,
+    /// Names of the catalog that were compared with ones that lead nowhere.
+    pub(crate) names_compared: usize,
     regexes: usize,
 }
 
-impl Default for Reader {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Reader {
-    pub fn new() -> Reader {
-        Reader {
-            problems: Problems::new(),
-            rules: UrlRules::default(),
-            pointers: None,
-            names_left: NAMES_COMPARED_MAX,
-            regexes: 0,
-        }
-    }
-
     /// For nodes that come from JSON, with the pointer to each.
     pub(crate) fn of_json(pointers: Vec<String>) -> Reader {
-        Reader { pointers: Some(pointers), ..Reader::new() }
+        Reader { pointers: Some(pointers), ..Reader::default() }
     }
 
     /// Another place, as a message mentions it.
@@ -68,12 +52,10 @@ impl Reader {
 
     /// The fields of a map; none if it is no map. `of` is the key it stands under.
     pub fn fields(&mut self, node: Node<'_>, table: &'static Table, of: &Key) -> Option<Fields> {
-        let at = node.at;
+        let mut fields = Fields::new(node.at);
         let yaml::Data::Map(entries) = node.data else {
-            self.wrong_type(&node, of, &Kind::Table(table));
-            return None;
+            return self.wrong_type(&node, of, &Kind::Table(table));
         };
-        let mut fields = Fields::new(at);
         for (name, node) in entries {
             match table.key(&name.text) {
                 Some(key) => {
@@ -132,8 +114,7 @@ impl Reader {
     fn list(&mut self, node: Node<'_>, key: &Key, of: &'static Kind, min: usize) -> Option<Vec<Value>> {
         let at = node.at;
         let yaml::Data::List(nodes) = node.data else {
-            self.wrong_type(&node, key, &key.kind);
-            return None;
+            return self.wrong_type(&node, key, &key.kind);
         };
         if nodes.len() < min {
             self.problems.add(at, format!("`{}` is an empty list", key.name), example(key));
@@ -144,14 +125,10 @@ impl Reader {
     }
 
     fn one_of(&mut self, node: Node<'_>, table: &'static Table, key: &Key) -> Option<Fields> {
-        let entries = match &node.data {
-            yaml::Data::Map(entries) => entries.len(),
-            _ => {
-                self.wrong_type(&node, key, &Kind::OneOf(table));
-                return None;
-            }
+        let yaml::Data::Map(entries) = &node.data else {
+            return self.wrong_type(&node, key, &Kind::OneOf(table));
         };
-        if entries != 1 {
+        if entries.len() != 1 {
             let what = format!("a {} has exactly one key", table.name);
             self.problems.add(node.at, what, format!("one of: {}", table.names()));
             return None;
@@ -161,13 +138,12 @@ impl Reader {
 
     fn headers(&mut self, node: Node<'_>, key: &Key) -> Option<Vec<(String, String)>> {
         let yaml::Data::Map(entries) = node.data else {
-            self.wrong_type(&node, key, &key.kind);
-            return None;
+            return self.wrong_type(&node, key, &key.kind);
         };
         let mut headers = Vec::with_capacity(entries.len());
         for (name, node) in entries {
             let yaml::Data::Text { text, .. } = &node.data else {
-                self.wrong_type(&node, key, &Kind::Text(TextRule::Line));
+                let _: Option<()> = self.wrong_type(&node, key, &Kind::Text(TextRule::Line));
                 continue;
             };
             match check_header(&name.text, text) {
@@ -179,14 +155,10 @@ impl Reader {
     }
 
     fn scalar(&mut self, node: &Node<'_>, key: &Key, kind: &Kind) -> Option<Data> {
-        let yaml::Data::Text { text, .. } = &node.data else {
-            self.wrong_type(node, key, kind);
-            return None;
+        let text = match &node.data {
+            yaml::Data::Text { text, .. } if !node.is_null() => text,
+            _ => return self.wrong_type(node, key, kind),
         };
-        if node.is_null() {
-            self.wrong_type(node, key, kind);
-            return None;
-        }
         let read = match kind {
             Kind::Bool => read_bool(text),
             Kind::Duration { zero } => read_duration(text, *zero),
@@ -217,12 +189,13 @@ impl Reader {
         self.regexes > REGEXES_MAX
     }
 
-    fn wrong(&mut self, at: At, key: &Key, wrong: Wrong) {
+    fn wrong(&mut self, at: At, key: &Key, wrong: Hinted) {
         let hint = if wrong.hint.is_empty() { example(key) } else { wrong.hint };
         self.problems.add(at, format!("`{}`: {}", key.name, wrong.what), hint);
     }
 
-    fn wrong_type(&mut self, node: &Node<'_>, key: &Key, kind: &Kind) {
+    /// Tells it; there is nothing to be read.
+    fn wrong_type<T>(&mut self, node: &Node<'_>, key: &Key, kind: &Kind) -> Option<T> {
         let found = match &node.data {
             yaml::Data::Text { .. } if node.is_null() => "nothing".to_owned(),
             yaml::Data::Text { text, .. } => excerpt(text),
@@ -232,6 +205,7 @@ impl Reader {
         let in_list = matches!(key.kind, Kind::List { .. }) && !matches!(kind, Kind::List { .. });
         let place = if in_list { format!("an entry of `{}`", key.name) } else { format!("`{}`", key.name) };
         self.problems.add(node.at, format!("{place} wants {}, not {found}", kind.wanted()), shape(key, kind));
+        None
     }
 
     fn missing(&mut self, fields: &Fields, table: &Table) {

@@ -8,39 +8,31 @@ use policy::url::{UrlRules, normalise, site_of};
 use policy::walk::{ID_MAX, StatusRange, Template, parse_id};
 use url::Host;
 
+use crate::hint::Hinted;
 use crate::keys::TextRule;
 use crate::text::excerpt;
 use crate::value::Data;
 
-/// What is wrong and what would be right. An empty hint is replaced by the key's example.
-#[derive(Debug)]
-pub struct Wrong {
-    pub what: String,
-    pub hint: String,
-}
+/// An empty hint is replaced by the key's example.
+type Read<T> = Result<T, Hinted>;
 
-type Read<T> = Result<T, Wrong>;
-
-fn wrong(what: impl Into<String>, hint: impl Into<String>) -> Wrong {
-    Wrong { what: what.into(), hint: hint.into() }
+fn wrong<T>(what: impl Into<String>, hint: impl Into<String>) -> Read<T> {
+    Err(Hinted::new(what, hint))
 }
 
 pub(crate) fn read_bool(text: &str) -> Read<Data> {
     match text.to_ascii_lowercase().as_str() {
         "yes" | "true" | "on" => Ok(Data::Bool(true)),
         "no" | "false" | "off" => Ok(Data::Bool(false)),
-        _ => {
-            Err(wrong(format!("{} is neither yes nor no", excerpt(text)), "write yes or no (or true, false)"))
-        }
+        _ => wrong(format!("{} is neither yes nor no", excerpt(text)), "write yes or no (or true, false)"),
     }
 }
 
-pub fn read_duration(text: &str, zero: bool) -> Read<Data> {
-    let span = parse_duration(text)
-        .map_err(|why| wrong(format!("{} is not a duration: {why}", excerpt(text)), duration_hint(text)))?;
-    match span {
-        Span::ZERO if !zero => Err(wrong("it must be longer than zero", "")),
-        span => Ok(Data::Span(span)),
+pub(crate) fn read_duration(text: &str, zero: bool) -> Read<Data> {
+    match parse_duration(text) {
+        Ok(Span::ZERO) if !zero => wrong("it must be longer than zero", ""),
+        Ok(span) => Ok(Data::Span(span)),
+        Err(why) => wrong(format!("{} is not a duration: {why}", excerpt(text)), duration_hint(text)),
     }
 }
 
@@ -53,14 +45,13 @@ fn duration_hint(text: &str) -> String {
 }
 
 pub(crate) fn read_size(text: &str, max: u64) -> Read<Data> {
-    let bytes = parse_size(text)
-        .map_err(|why| wrong(format!("{} is not a size: {why}", excerpt(text)), SIZE_HINT))?;
-    match bytes {
-        0 => Err(wrong("it must be more than zero", "")),
-        bytes if bytes > max => {
-            Err(wrong(format!("{} is too much", excerpt(text)), format!("at most {}", print_size(max))))
+    match parse_size(text) {
+        Ok(0) => wrong("it must be more than zero", ""),
+        Ok(bytes) if bytes > max => {
+            wrong(format!("{} is too much", excerpt(text)), format!("at most {}", print_size(max)))
         }
-        bytes => Ok(Data::Number(bytes)),
+        Ok(bytes) => Ok(Data::Number(bytes)),
+        Err(why) => wrong(format!("{} is not a size: {why}", excerpt(text)), SIZE_HINT),
     }
 }
 
@@ -69,26 +60,28 @@ pub(crate) fn read_count(text: &str, min: u32, max: u32) -> Read<Data> {
         u32::MAX => format!("a whole number from {min}"),
         max => format!("a whole number from {min} to {max}"),
     };
-    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(wrong(format!("{} is not a whole number", excerpt(text)), bounds()));
-    }
     match text.parse::<u32>() {
-        Ok(number) if number < min => Err(wrong(format!("it must be at least {min}"), bounds())),
+        _ if text.is_empty() || !is_digits(text) => {
+            wrong(format!("{} is not a whole number", excerpt(text)), bounds())
+        }
+        Ok(number) if number < min => wrong(format!("it must be at least {min}"), bounds()),
         Ok(number) if number <= max => Ok(Data::Number(u64::from(number))),
-        _ => Err(wrong(format!("{} is too much", excerpt(text)), format!("at most {max}"))),
+        _ => wrong(format!("{} is too much", excerpt(text)), format!("at most {max}")),
     }
 }
 
 pub(crate) fn read_id(text: &str, min: u64) -> Read<Data> {
-    let bounds = || format!("a whole number from {min} to {ID_MAX}");
+    let bounds = format!("a whole number from {min} to {ID_MAX}");
     match parse_id("id", text) {
-        Ok(number) if number < min => Err(wrong(format!("it must be at least {min}"), bounds())),
+        Ok(number) if number < min => wrong(format!("it must be at least {min}"), bounds),
         Ok(number) => Ok(Data::Number(number)),
-        Err(_) if text.bytes().all(|b| b.is_ascii_digit()) => {
-            Err(wrong(format!("{} is too large", excerpt(text)), bounds()))
-        }
-        Err(_) => Err(wrong(format!("{} is not a whole number", excerpt(text)), bounds())),
+        Err(_) if is_digits(text) => wrong(format!("{} is too large", excerpt(text)), bounds),
+        Err(_) => wrong(format!("{} is not a whole number", excerpt(text)), bounds),
     }
+}
+
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_digit())
 }
 
 pub(crate) fn read_factor(text: &str) -> Read<Data> {
@@ -96,24 +89,23 @@ pub(crate) fn read_factor(text: &str) -> Read<Data> {
     let numeric = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     match text.parse::<f64>() {
         Ok(factor) if numeric && factor <= FACTOR_MAX => Ok(Data::Factor(factor)),
-        Ok(factor) if numeric && factor > FACTOR_MAX => Err(wrong("it is too much", "at most 1000000")),
-        _ => Err(wrong(format!("{} is not a number", excerpt(text)), "a number from 0, like 5 or 2.5")),
+        Ok(factor) if numeric && factor > FACTOR_MAX => wrong("it is too much", "at most 1000000"),
+        _ => wrong(format!("{} is not a number", excerpt(text)), "a number from 0, like 5 or 2.5"),
     }
 }
 
 pub(crate) fn read_choice(text: &str, choices: &[&str]) -> Read<Data> {
     match choices.contains(&text) {
         true => Ok(Data::Text(text.to_owned())),
-        false => Err(wrong(
-            format!("{} is unknown here", excerpt(text)),
-            format!("one of: {}", choices.join(", ")),
-        )),
+        false => {
+            wrong(format!("{} is unknown here", excerpt(text)), format!("one of: {}", choices.join(", ")))
+        }
     }
 }
 
 pub fn read_text(text: &str, rule: TextRule, rules: &UrlRules) -> Read<Data> {
     if text.trim().is_empty() {
-        return Err(wrong("it is empty", ""));
+        return wrong("it is empty", "");
     }
     match rule {
         TextRule::Line => read_line(text),
@@ -134,32 +126,23 @@ pub fn read_text(text: &str, rule: TextRule, rules: &UrlRules) -> Read<Data> {
 
 fn read_line(text: &str) -> Read<Data> {
     const LINE_BYTES_MAX: usize = 8 << 10;
-    if text.chars().any(char::is_control) {
-        return Err(wrong(
-            format!("{} holds a line break or control character", excerpt(text)),
-            "one line of text",
-        ));
-    }
     match text.len() {
-        bytes if bytes > LINE_BYTES_MAX => {
-            Err(wrong(format!("{bytes} bytes are too long"), "at most 8192 bytes"))
+        _ if text.chars().any(char::is_control) => {
+            wrong(format!("{} holds a line break or control character", excerpt(text)), "one line of text")
         }
+        bytes if bytes > LINE_BYTES_MAX => wrong(format!("{bytes} bytes are too long"), "at most 8192 bytes"),
         _ => Ok(Data::Text(text.to_owned())),
     }
 }
 
 fn read_name(text: &str, bytes_max: usize) -> Read<Data> {
     if text.len() > bytes_max {
-        return Err(wrong(
-            format!("a name of {} bytes is too long", text.len()),
-            format!("at most {bytes_max} bytes"),
-        ));
+        let what = format!("a name of {} bytes is too long", text.len());
+        return wrong(what, format!("at most {bytes_max} bytes"));
     }
     if text.trim() != text {
-        return Err(wrong(
-            format!("the name {} begins or ends with a blank", excerpt(text)),
-            format!("write {}", excerpt(text.trim())),
-        ));
+        let what = format!("the name {} begins or ends with a blank", excerpt(text));
+        return wrong(what, format!("write {}", excerpt(text.trim())));
     }
     read_line(text)
 }
@@ -167,10 +150,10 @@ fn read_name(text: &str, bytes_max: usize) -> Read<Data> {
 fn read_url(text: &str, rules: &UrlRules) -> Read<Data> {
     match normalise(text, None, rules) {
         Ok(normal) => Ok(Data::Url { given: text.trim().to_owned(), normal: normal.as_str().to_owned() }),
-        Err(refusal) => Err(match with_scheme(text, rules) {
+        Err(refusal) => match with_scheme(text, rules) {
             Some(url) => wrong(format!("{} has no scheme", excerpt(text)), format!("write `{url}`")),
             None => wrong(format!("{}: {refusal}", excerpt(text)), "a URL like `https://vg.no/`"),
-        }),
+        },
     }
 }
 
@@ -191,7 +174,7 @@ fn read_host(text: &str) -> Read<String> {
         Ok(host) if !host.trim_end_matches('.').is_empty() => {
             Ok(site_of(host.trim_end_matches('.')).to_owned())
         }
-        _ => Err(wrong(format!("{} is not a host", excerpt(text)), host_hint(text))),
+        _ => wrong(format!("{} is not a host", excerpt(text)), host_hint(text)),
     }
 }
 
@@ -206,41 +189,33 @@ fn host_hint(text: &str) -> String {
 
 fn read_host_pattern(text: &str) -> Read<Data> {
     let domain = text.strip_prefix("*.").or_else(|| text.strip_prefix('.'));
-    match domain {
-        Some(domain) => Ok(Data::Text(format!("*.{}", ascii_host(domain)?))),
-        None => Ok(Data::Text(ascii_host(text)?)),
+    let (subdomains, host) = domain.map_or(("", text), |domain| ("*.", domain));
+    // `*` is no forbidden character of a host in the URL standard, so it is one here.
+    if host.contains('*') {
+        let hint = "`*` only in front, as in `*.vg.no`; for anything else a regex";
+        return wrong(format!("{} is not a host", excerpt(host)), hint);
     }
-}
-
-/// `*` is no forbidden character of a host in the URL standard, so it is one here.
-fn ascii_host(text: &str) -> Read<String> {
-    match text.contains('*') {
-        true => Err(wrong(
-            format!("{} is not a host", excerpt(text)),
-            "`*` only in front, as in `*.vg.no`; for anything else a regex",
-        )),
-        false => read_host(text),
-    }
+    Ok(Data::Text(format!("{subdomains}{}", read_host(host)?)))
 }
 
 /// A name that can be parsed as a host could be one.
 fn read_group_name(text: &str) -> Read<Data> {
     match Host::parse(text) {
-        Ok(_) => Err(wrong(
+        Ok(_) => wrong(
             format!("the group name {} could be a host", excerpt(text)),
             format!("put a colon, slash or blank into it: `group:{text}`"),
-        )),
+        ),
         Err(_) => read_name(text, 200),
     }
 }
 
 fn read_regex(text: &str) -> Read<Data> {
-    Pattern::regex(text).map(Data::Regex).map_err(|error| {
-        let why = one_line(&error.to_string());
+    Pattern::regex(text).map(Data::Regex).or_else(|error| {
+        let (shown, why) = (excerpt(text), one_line(&error.to_string()));
         match why.contains("size limit") {
-            true => wrong(format!("{} is too large when compiled", excerpt(text)), "repeat less: smaller numbers in `{}`"),
+            true => wrong(format!("{shown} is too large when compiled"), "repeat less: smaller numbers in `{}`"),
             false => wrong(
-                format!("{} is not a regular expression: {why}", excerpt(text)),
+                format!("{shown} is not a regular expression: {why}"),
                 "a special character that means itself gets a backslash; single quotes keep backslashes as they are",
             ),
         }
@@ -250,17 +225,17 @@ fn read_regex(text: &str) -> Read<Data> {
 fn read_template(text: &str) -> Read<Data> {
     match Template::parse(text) {
         Ok(_) => read_line(text),
-        Err(problem) => Err(wrong(problem.what, "a URL like `https://example.org/notice/{id}`")),
+        Err(problem) => wrong(problem.what, "a URL like `https://example.org/notice/{id}`"),
     }
 }
 
 fn read_status(text: &str) -> Read<Data> {
     match text.parse::<StatusRange>() {
         Ok(range) => Ok(Data::Text(range.to_string())),
-        Err(_) => Err(wrong(
+        Err(_) => wrong(
             format!("{} is no status", excerpt(text)),
             "one from 100 to 599, a range (`500-599`) or a class (`5xx`)",
-        )),
+        ),
     }
 }
 
@@ -271,11 +246,13 @@ fn one_line(error: &str) -> String {
 }
 
 fn read_file_prefix(text: &str) -> Read<Data> {
-    if net::warc::is_legal_part(text) {
-        return Ok(Data::Text(text.to_owned()));
+    match net::warc::is_legal_part(text) {
+        true => Ok(Data::Text(text.to_owned())),
+        false => wrong(
+            format!("{} cannot begin a file name", excerpt(text)),
+            "up to 60 of a–z, A–Z, 0–9, `-`, `_` and `.`, with no `.` at its head",
+        ),
     }
-    let what = format!("{} cannot begin a file name", excerpt(text));
-    Err(wrong(what, "up to 60 of a–z, A–Z, 0–9, `-`, `_` and `.`, with no `.` at its head"))
 }
 
 /// Whoever is harvested must be able to write to us.
@@ -295,67 +272,61 @@ fn read_contact(text: &str) -> Read<Data> {
         Some(url) => format!("write `{url}`, or a mail address"),
         None => "a web page like `https://example.org/bot`, or a mail address".to_owned(),
     };
-    Err(wrong(format!("{} is neither a URL nor a mail address", excerpt(text)), hint))
+    wrong(format!("{} is neither a URL nor a mail address", excerpt(text)), hint)
 }
 
 fn read_without(text: &str, barred: &str) -> Read<Data> {
     match text.chars().find(|c| barred.contains(*c)) {
-        Some(c) => Err(wrong(format!("it has `{c}` in it, which would end it there"), "leave it out")),
+        Some(c) => wrong(format!("it has `{c}` in it, which would end it there"), "leave it out"),
         None => read_secret(text),
     }
 }
 
 /// A line that no message repeats: it may be a password.
 fn read_secret(text: &str) -> Read<Data> {
-    read_line(text).map_err(|Wrong { what, hint }| match text.chars().any(char::is_control) {
-        true => wrong("its value holds a line break or control character", hint),
-        false => wrong(what, hint),
+    read_line(text).map_err(|Hinted { what, hint }| match text.chars().any(char::is_control) {
+        true => Hinted::new("its value holds a line break or control character", hint),
+        false => Hinted { what, hint },
     })
 }
 
 fn read_path(text: &str) -> Read<Data> {
     match text.starts_with('/') {
         true => read_line(text),
-        false => Err(wrong(
+        false => wrong(
             format!("{} does not begin with a slash", excerpt(text)),
             format!("write {}", excerpt(&format!("/{text}"))),
-        )),
+        ),
     }
 }
 
 /// Whether a request header can be declared: what the client refuses to send, and what is declared
 /// in another way, is not.
-pub(crate) fn check_header(name: &str, value: &str) -> Result<(), Wrong> {
-    let taken = |why: &str, hint: &str| Err(wrong(format!("the header {} {why}", excerpt(name)), hint));
-    match net::http::check_header(name, value) {
-        Ok(()) => {}
-        Err(HeaderError::Name(_)) => {
-            return Err(wrong(
-                format!("{} is not a header name", excerpt(name)),
-                "letters, digits and dashes, like `Accept-Language`",
-            ));
+pub(crate) fn check_header(name: &str, value: &str) -> Read<()> {
+    let shown = excerpt(name);
+    let (why, hint) = match (net::http::check_header(name, value), name.to_ascii_lowercase().as_str()) {
+        (Err(HeaderError::Name(_)), _) => {
+            let hint = "letters, digits and dashes, like `Accept-Language`";
+            return wrong(format!("{shown} is not a header name"), hint);
         }
-        Err(HeaderError::Reserved(_)) => {
-            return taken(
+        (Err(HeaderError::Reserved(_)), _) => {
+            ("is sent by skurd itself", "leave it out: it says where a request goes and where it ends")
+        }
+        (Err(HeaderError::Value(_)), _) => return read_secret(value).map(|_| ()),
+        (Ok(()), "cookie") => {
+            ("is made from the cookie jar", "give cookies under `cookies`, each with the host that gets it")
+        }
+        (Ok(()), "user-agent") => ("is declared by a key of its own", "give it as `user_agent`"),
+        (Ok(()), "if-match" | "if-modified-since" | "if-none-match" | "if-range" | "if-unmodified-since") => {
+            (
                 "is sent by skurd itself",
-                "leave it out: it says where a request goes and where it ends",
-            );
+                "leave it out: what was harvested before is asked for with what it was known by",
+            )
         }
-        Err(HeaderError::Value(_)) => return read_secret(value).map(|_| ()),
-    }
-    match name.to_ascii_lowercase().as_str() {
-        "cookie" => taken(
-            "is made from the cookie jar",
-            "give cookies under `cookies`, each with the host that gets it",
-        ),
-        "user-agent" => taken("is declared by a key of its own", "give it as `user_agent`"),
-        "if-match" | "if-modified-since" | "if-none-match" | "if-range" | "if-unmodified-since" => taken(
-            "is sent by skurd itself",
-            "leave it out: what was harvested before is asked for with what it was known by",
-        ),
-        "range" => {
-            taken("would make every answer a part of one", "leave it out; `max_bytes` limits what is read")
+        (Ok(()), "range") => {
+            ("would make every answer a part of one", "leave it out; `max_bytes` limits what is read")
         }
-        _ => read_secret(value).map(|_| ()),
-    }
+        (Ok(()), _) => return read_secret(value).map(|_| ()),
+    };
+    wrong(format!("the header {shown} {why}"), hint)
 }

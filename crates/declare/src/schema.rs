@@ -108,7 +108,7 @@ fn merge(into: &mut Value, from: Value) {
 
 /// A text of our own tables as the JSON an editor makes of it.
 fn yaml_value(text: &str) -> Value {
-    match Documents::new(text).next(&mut Problems::new()) {
+    match Documents::new(text).next(&mut Problems::default()) {
         Ok(Some(node)) => json_of(&node),
         _ => Value::String(text.to_owned()),
     }

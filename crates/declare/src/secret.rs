@@ -4,12 +4,11 @@
 //! mask that comes back, because somebody edited what they were shown, means the value that is
 //! there: it never becomes a value.
 
-use std::fmt;
-
 use policy::catalog::{Catalog, Change};
 use policy::model::Collection;
 
-use crate::excerpt;
+use crate::entry::Invalid;
+use crate::text::{escaped, excerpt};
 
 const MASK: &str = "•••";
 
@@ -42,42 +41,21 @@ pub(crate) fn masked(collection: &Collection) -> Collection {
     shown
 }
 
-/// A mask that stands for nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
-    pub collection: String,
-    /// What has no value, and its place in the collection as a JSON pointer.
-    pub what: String,
-    pub pointer: String,
-}
-
-impl Lost {
-    pub const HINT: &'static str =
-        "a masked value can only be put back where it was shown: write the value itself";
-}
-
-impl fmt::Display for Lost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} of collection {} is a mask, and there is no value behind it",
-            self.what,
-            excerpt(&self.collection)
-        )
-    }
-}
-
 /// Puts the values back that the collection of this name has behind its masks.
-pub fn restore(collection: &mut Collection, catalog: &Catalog) -> Result<(), Lost> {
+pub fn restore(collection: &mut Collection, catalog: &Catalog) -> Result<(), Invalid> {
+    const HINT: &str = "a masked value can only be put back where it was shown: write the value itself";
     let before = catalog.collection(&collection.name);
-    let name = collection.name.clone();
-    let lost = |what: String, pointer: String| Lost { collection: name.clone(), what, pointer };
+    let name = excerpt(&collection.name);
+    let lost = |what: &str, which: &str, pointer: String| {
+        let what = format!("the {what} {} of collection {name} is a mask", excerpt(which));
+        Invalid::one(&pointer, format!("{what}, and there is no value behind it"), HINT)
+    };
     for (header, value) in collection.headers.iter_mut().filter(|(_, value)| value == MASK) {
         let known = before.and_then(|before| {
             before.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(header)).map(|(_, value)| value)
         });
-        let pointer = format!("/headers/{}", crate::text::escaped(header));
-        *value = known.cloned().ok_or_else(|| lost(format!("the header {}", excerpt(header)), pointer))?;
+        let pointer = || format!("/headers/{}", escaped(header));
+        *value = known.cloned().ok_or_else(|| lost("header", header, pointer()))?;
     }
     for (place, cookie) in
         collection.cookies.iter_mut().enumerate().filter(|(_, cookie)| cookie.value == MASK)
@@ -88,15 +66,14 @@ pub fn restore(collection: &mut Collection, catalog: &Catalog) -> Result<(), Los
             };
             before.cookies.iter().find(same).map(|other| &other.value)
         });
-        let pointer = format!("/cookies/{place}/value");
-        cookie.value =
-            known.cloned().ok_or_else(|| lost(format!("the cookie {}", excerpt(&cookie.name)), pointer))?;
+        let pointer = || format!("/cookies/{place}/value");
+        cookie.value = known.cloned().ok_or_else(|| lost("cookie", &cookie.name, pointer()))?;
     }
     Ok(())
 }
 
 /// The same for whatever is about to be declared.
-pub fn restore_all(changes: &mut [Change], catalog: &Catalog) -> Result<(), Lost> {
+pub fn restore_all(changes: &mut [Change], catalog: &Catalog) -> Result<(), Invalid> {
     changes.iter_mut().try_for_each(|change| match change {
         Change::PutCollection(collection) => restore(collection, catalog),
         _ => Ok(()),
@@ -149,7 +126,7 @@ mod tests {
             (collection(&[("X-Other", MASK)], &[]), "/headers/X-Other"),
             (collection(&[], &[("a.no", "sid", MASK), ("c.no", "sid", MASK)]), "/cookies/1/value"),
         ] {
-            assert_eq!(restore(&mut wrong, &catalog).unwrap_err().pointer, pointer);
+            assert_eq!(restore(&mut wrong, &catalog).unwrap_err().0[0].pointer, pointer);
             assert!(restore(&mut wrong, &Catalog::new()).is_err());
         }
     }

@@ -19,7 +19,7 @@ fn good(text: &str) -> Declared {
 /// The example as JSON, which is YAML too.
 fn example_json() -> Value {
     let text = example();
-    let node = Documents::new(&text).next(&mut Problems::new()).unwrap().unwrap();
+    let node = Documents::new(&text).next(&mut Problems::default()).unwrap().unwrap();
     json_of(&node)
 }
 
@@ -123,7 +123,7 @@ fn i3_the_schema_refuses_what_the_reader_refuses() {
         let mut config = example_json();
         let (parent, key) = pointer.rsplit_once('/').unwrap();
         let text = text.to_owned();
-        let node = Documents::new(&text).next(&mut Problems::new()).unwrap().unwrap();
+        let node = Documents::new(&text).next(&mut Problems::default()).unwrap().unwrap();
         config.pointer_mut(parent).unwrap()[key] = json_of(&node);
         assert!(!validator.is_valid(&config), "{pointer}: {text}");
         assert!(parse("c", config.to_string().as_bytes()).is_err(), "{pointer}: {text}");
@@ -159,18 +159,15 @@ fn i3_every_field_of_the_model_is_written() {
     let declared = good(&example());
     let names = |value: &Value| -> BTreeSet<String> { value.as_object().unwrap().keys().cloned().collect() };
     for (model, written) in [
-        (json!(declared.settings), entry::settings(&declared.settings)),
-        (json!(declared.settings.politeness), entry::politeness(&declared.settings.politeness)),
-        (json!(declared.collections[0]), entry::collection(&declared.collections[0])),
-        (
-            json!(declared.collections[0].cookies[0]),
-            entry::collection(&declared.collections[0])["cookies"][0].clone(),
-        ),
-        (json!(declared.profiles[0]), entry::profile(&declared.profiles[0])),
-        (json!(declared.profiles[0].scope), entry::profile(&declared.profiles[0])["scope"].clone()),
-        (json!(declared.profiles[0].limits), entry::profile(&declared.profiles[0])["limits"].clone()),
-        (json!(declared.seeds[0]), entry::seed(&declared.seeds[0])),
-        (json!(declared.groups[0]), entry::group(&declared.groups[0])),
+        (json!(declared.settings), written(&declared.settings)),
+        (json!(declared.settings.politeness), written(&declared.settings.politeness)),
+        (json!(declared.collections[0]), written(&declared.collections[0])),
+        (json!(declared.collections[0].cookies[0]), written(&declared.collections[0])["cookies"][0].clone()),
+        (json!(declared.profiles[0]), written(&declared.profiles[0])),
+        (json!(declared.profiles[0].scope), written(&declared.profiles[0])["scope"].clone()),
+        (json!(declared.profiles[0].limits), written(&declared.profiles[0])["limits"].clone()),
+        (json!(declared.seeds[0]), written(&declared.seeds[0])),
+        (json!(declared.groups[0]), written(&declared.groups[0])),
     ] {
         assert_eq!(names(&model), names(&written));
     }

@@ -3,15 +3,14 @@
 use policy::model::{DeclaredWalk, Seed};
 use policy::walk::{COOLDOWN_DEFAULT, Draft, Existence, ExistenceDraft, Problem, Retry, WalkSettings};
 
-use crate::declare::{Known, Names, is_new};
+use crate::declare::{Known, Named, Names};
 use crate::field::Record;
 use crate::problem::At;
 use crate::read::Reader;
 use crate::value::Fields;
 
 pub(crate) struct Walks<'a> {
-    pub walks: Vec<DeclaredWalk>,
-    names: Names,
+    pub walks: Named<DeclaredWalk>,
     profiles: &'a Names,
     seeds: Names,
 }
@@ -19,27 +18,26 @@ pub(crate) struct Walks<'a> {
 impl<'a> Walks<'a> {
     pub(crate) fn new(profiles: &'a Names, seeds: &[Seed]) -> Walks<'a> {
         let seeds = seeds.iter().map(|seed| (seed.name.clone(), At::START)).collect();
-        Walks { walks: Vec::new(), names: Names::new(), profiles, seeds }
+        Walks { walks: Named::new("walk"), profiles, seeds }
     }
 
     pub(crate) fn add(&mut self, fields: &Fields, reader: &mut Reader) {
-        let mut walk = WalkDraft::default();
-        walk.lay(fields);
+        let walk = WalkDraft::of_fields(fields);
         if let Some(profile) = fields.text("profile") {
             Known::Here("profile", self.profiles).check(&profile, fields.at("profile"), reader);
         }
         if let Some(seed) = &walk.seed {
             Known::Here("seed", &self.seeds).check(seed, fields.at("seed"), reader);
         }
-        let settings = settings(fields, &walk, reader);
+        let settings = settings(fields, &walk, reader).filter(|_| !walk.profile.is_empty());
         let at = fields.at(if fields.mentions("name") { "name" } else { "template" });
         let Some(name) = fields.text("name").or_else(|| fields.text("template")) else { return };
-        let is_new = is_new(&name, at, "walk", &mut self.names, reader);
-        if let (true, true, Some(settings)) = (is_new, !walk.profile.is_empty(), settings) {
-            let place = u32::try_from(self.walks.len()).unwrap_or(u32::MAX);
+        let place = u32::try_from(self.walks.things.len()).unwrap_or(u32::MAX);
+        let walk = settings.map(|settings| {
             let WalkDraft { active, profile, seed, round, .. } = walk;
-            self.walks.push(DeclaredWalk { name, active, profile, seed, round, place, settings });
-        }
+            DeclaredWalk { name: name.clone(), active, profile, seed, round, place, settings }
+        });
+        self.walks.add_as(&name, at, walk, reader);
     }
 }
 

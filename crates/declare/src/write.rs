@@ -11,8 +11,8 @@ use crate::keys::{Kind, Table};
 use crate::value::{Data, Fields};
 
 /// What the config file would say of it.
-pub(crate) fn record(record: &impl Record, table: &Table) -> Value {
-    fields(&record.fields(), table)
+pub fn written<R: Record>(record: &R) -> Value {
+    fields(&record.fields(), R::TABLE)
 }
 
 fn fields(fields: &Fields, table: &Table) -> Value {

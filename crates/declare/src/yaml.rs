@@ -17,6 +17,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput, Tag};
 
@@ -94,18 +95,10 @@ pub struct Documents<'a> {
 
 /// A list or map whose end has not come yet.
 struct Open<'a> {
-    at: At,
+    node: Node<'a>,
     anchor: usize,
-    data: OpenData<'a>,
-}
-
-enum OpenData<'a> {
-    List(Vec<Node<'a>>),
-    /// `key`: the key whose value comes next; none inside if that was no key.
-    Map {
-        entries: Vec<(Key<'a>, Node<'a>)>,
-        key: Option<Option<Key<'a>>>,
-    },
+    /// In a map, the key whose value comes next; none inside if that was no key.
+    key: Option<Option<Key<'a>>>,
 }
 
 impl<'a> Documents<'a> {
@@ -124,15 +117,12 @@ impl<'a> Documents<'a> {
             let finished = match event {
                 Event::SequenceStart(anchor, tag) => {
                     note_tag(tag.as_deref(), at, problems);
-                    begin(&mut open, Open { at, anchor, data: OpenData::List(Vec::new()) })?;
+                    begin(&mut open, Node { at, data: Data::List(Vec::new()) }, anchor)?;
                     continue;
                 }
                 Event::MappingStart(anchor, tag) => {
                     note_tag(tag.as_deref(), at, problems);
-                    begin(
-                        &mut open,
-                        Open { at, anchor, data: OpenData::Map { entries: Vec::new(), key: None } },
-                    )?;
+                    begin(&mut open, Node { at, data: Data::Map(Vec::new()) }, anchor)?;
                     continue;
                 }
                 Event::SequenceEnd | Event::MappingEnd => match open.pop() {
@@ -158,19 +148,16 @@ impl<'a> Documents<'a> {
         Ok(None)
     }
 
-    fn end(&mut self, ended: Open<'a>, problems: &mut Problems) -> Result<Node<'a>, Problem> {
-        let data = match ended.data {
-            OpenData::List(mut items) => {
-                items.shrink_to_fit();
-                Data::List(items)
-            }
-            OpenData::Map { mut entries, .. } => {
-                drop_repeated(&mut entries, problems);
+    fn end(&mut self, mut ended: Open<'a>, problems: &mut Problems) -> Result<Node<'a>, Problem> {
+        match &mut ended.node.data {
+            Data::List(items) => items.shrink_to_fit(),
+            Data::Map(entries) => {
+                drop_repeated(entries, problems);
                 entries.shrink_to_fit();
-                Data::Map(entries)
             }
-        };
-        self.anchored(ended.anchor, Node { at: ended.at, data })
+            Data::Text { .. } => {}
+        }
+        self.anchored(ended.anchor, ended.node)
     }
 
     fn anchored(&mut self, anchor: usize, node: Node<'a>) -> Result<Node<'a>, Problem> {
@@ -183,7 +170,8 @@ impl<'a> Documents<'a> {
 
     fn alias(&mut self, anchor: usize, at: At) -> Result<Node<'a>, Problem> {
         let Some(node) = self.anchors.remove(&anchor) else {
-            return Err(problem(at, "this alias stands inside its own anchor", "write out what is meant"));
+            let what = "this alias stands inside its own anchor";
+            return Err(Problem::new(at, what, "write out what is meant"));
         };
         let copy = self.copy(&node, at);
         self.anchors.insert(anchor, node);
@@ -193,38 +181,36 @@ impl<'a> Documents<'a> {
     fn copy(&mut self, node: &Node<'a>, at: At) -> Result<Node<'a>, Problem> {
         let Some(left) = self.purse.checked_sub(node.bytes()) else {
             let what = "anchors and aliases make more of this file than is taken";
-            return Err(problem(
-                at,
-                what,
-                "use fewer aliases, and none of aliases; profiles can share with `extends`",
-            ));
+            let hint = "use fewer aliases, and none of aliases; profiles can share with `extends`";
+            return Err(Problem::new(at, what, hint));
         };
         self.purse = left;
         Ok(node.clone())
     }
 }
 
-fn begin<'a>(open: &mut Vec<Open<'a>>, new: Open<'a>) -> Result<(), Problem> {
+fn begin<'a>(open: &mut Vec<Open<'a>>, node: Node<'a>, anchor: usize) -> Result<(), Problem> {
     if open.len() >= DEPTH_MAX {
-        return Err(too_deep(new.at));
+        return Err(too_deep(node.at));
     }
-    open.push(new);
+    open.push(Open { node, anchor, key: None });
     Ok(())
 }
 
 fn too_deep(at: At) -> Problem {
     let what = format!("nested more than {DEPTH_MAX} deep");
-    problem(at, what, "nothing in this file goes that deep; is a bracket missing?")
+    Problem::new(at, what, "nothing in this file goes that deep; is a bracket missing?")
 }
 
 impl<'a> Open<'a> {
     fn take(&mut self, node: Node<'a>, problems: &mut Problems) {
-        match &mut self.data {
-            OpenData::List(items) => items.push(node),
-            OpenData::Map { entries, key } => match key.take() {
+        match &mut self.node.data {
+            Data::List(items) => items.push(node),
+            Data::Map(entries) => match self.key.take() {
                 Some(key) => entries.extend(key.map(|key| (key, node))),
-                None => *key = Some(as_key(node, problems)),
+                None => self.key = Some(as_key(node, problems)),
             },
+            Data::Text { .. } => {}
         }
     }
 }
@@ -239,24 +225,23 @@ fn as_key<'a>(node: Node<'a>, problems: &mut Problems) -> Option<Key<'a>> {
     }
 }
 
-/// YAML forbids a key twice; the first one stays. Found by sorting, since a map may be large.
+/// YAML forbids a key twice; the first one stays.
 fn drop_repeated(entries: &mut Vec<(Key<'_>, Node<'_>)>, problems: &mut Problems) {
-    let mut order: Vec<usize> = (0..entries.len()).collect();
-    order.sort_by(|a, b| entries[*a].0.text.cmp(&entries[*b].0.text).then(a.cmp(b)));
-    let mut repeated = vec![false; entries.len()];
-    let mut first = 0;
-    for (place, index) in order.iter().enumerate().skip(1) {
-        let (key, other) = (&entries[*index].0, &entries[order[first]].0);
-        if key.text != other.text {
-            first = place;
-            continue;
+    let mut first: HashMap<&str, At> = HashMap::with_capacity(entries.len());
+    let is_first = entries.iter().map(|(key, _)| match first.entry(&key.text) {
+        Entry::Vacant(place) => {
+            place.insert(key.at);
+            true
         }
-        repeated[*index] = true;
-        let what = format!("key {} is here twice", excerpt(&key.text));
-        problems.add(key.at, what, format!("the other one is on line {}; keep one of them", other.at.line));
-    }
-    let mut repeated = repeated.into_iter();
-    entries.retain(|_| !repeated.next().unwrap_or(false));
+        Entry::Occupied(other) => {
+            let what = format!("key {} is here twice", excerpt(&key.text));
+            let hint = format!("the other one is on line {}; keep one of them", other.get().line);
+            problems.add(key.at, what, hint);
+            false
+        }
+    });
+    let mut is_first = is_first.collect::<Vec<bool>>().into_iter();
+    entries.retain(|_| is_first.next().unwrap_or(true));
 }
 
 /// Whether the tag makes a text of it (`!!str 2024`). A tag that is not YAML's own means nothing to
@@ -270,13 +255,8 @@ fn note_tag(tag: Option<&Tag>, at: At, problems: &mut Problems) -> bool {
     tag.is_yaml_core_schema() && tag.suffix == "str"
 }
 
-fn problem(at: At, what: impl Into<String>, hint: impl Into<String>) -> Problem {
-    Problem { at, what: what.into(), hint: hint.into() }
-}
-
 fn at(mark: &Marker) -> At {
-    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    At { line: count(mark.line()).max(1), column: count(mark.col()).saturating_add(1) }
+    At::new(mark.line().max(1), mark.col().saturating_add(1))
 }
 
 fn syntax(error: &ScanError) -> Problem {
@@ -296,5 +276,5 @@ fn syntax(error: &ScanError) -> Problem {
     } else {
         "check the indentation here and on the line above, and quote texts that hold `: ` or ` #`"
     };
-    problem(at(error.marker()), format!("this is not YAML: {info}"), hint)
+    Problem::new(at(error.marker()), format!("this is not YAML: {info}"), hint)
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use declare::counted;
 use declare::hint::hinted;
-use declare::secret::{Lost, restore_all};
+use declare::secret::restore_all;
 use frontier::ports::Clock;
 use frontier::{End, Frontier, Harvester, IDLE_MAX, Started, Tally, Target, Witness};
 use ipnet::IpNet;
@@ -120,10 +120,7 @@ impl Harvest {
             signals.check()?;
             let taken_back = frontier.recover().await?;
             let mut changes = changes.to_vec();
-            frontier
-                .with_catalog(|catalog| restore_all(&mut changes, catalog))
-                .await?
-                .map_err(|lost| hinted(lost.to_string(), Lost::HINT))?;
+            frontier.with_catalog(|catalog| restore_all(&mut changes, catalog)).await??;
             frontier.declare(&changes).await?;
             signals.check()?;
             let recovered = archive.recover(examined).await?;

@@ -78,7 +78,7 @@ pub fn load(path: &Path, rules: &UrlRules) -> Result<Web> {
 /// Reads a web; `file` is what messages call it.
 pub fn read(file: &str, bytes: &[u8], rules: &UrlRules) -> Result<Web, ConfigError> {
     let text = text_of(file, bytes)?;
-    let mut reader = Reader::new();
+    let mut reader = Reader::default();
     reader.rules = rules.clone();
     let pages = pages(text, &mut reader);
     Ok(Web::new(reader.problems.finish(file, pages)?))

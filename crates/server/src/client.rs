@@ -113,12 +113,12 @@ impl Client {
     fn of(dir: &Path, opened: Result<Store, OpenError>) -> Result<Client> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let way = match opened {
-            Ok(store) => Way::Here(here(frontier_of(store), dir)),
-            Err(error @ OpenError::InUse { .. }) => match RunningServer::read(dir) {
+            Ok(store) => Way::Here(router(routes().with_state(app(frontier_of(store), dir)))),
+            Err(error) => match RunningServer::read(dir).filter(|_| matches!(error, OpenError::InUse { .. }))
+            {
                 Some(notice) if runtime.block_on(wire::answers(&notice)) => Way::There(notice),
                 _ => return Err(explain(dir, error)),
             },
-            Err(error) => return Err(explain(dir, error)),
         };
         Ok(Client { way, runtime })
     }
@@ -194,17 +194,13 @@ impl Client {
     }
 }
 
-/// The API over a frontier of this process.
-fn here(frontier: Frontier, dir: &Path) -> Router {
-    router(routes().with_state(app(frontier, dir)))
-}
-
 fn app(frontier: Frontier, dir: &Path) -> App {
     let live = Live::new(Arc::new(Figures::default()), Arc::default());
     App::new(Arc::new(frontier), dir.to_owned(), Arc::new(live))
 }
 
-/// The same without its description, which takes longer than many a request.
+/// The API over a frontier of this process, without its description, which takes longer than many a
+/// request.
 pub fn in_process(frontier: Frontier, dir: &Path) -> Router {
     routes().with_state(app(frontier, dir)).split_for_parts().0
 }
@@ -227,12 +223,9 @@ fn failed(status: StatusCode, bytes: &[u8]) -> anyhow::Error {
 
 /// A text as one segment of a path.
 pub fn segment(text: &str) -> String {
-    let mut safe = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => safe.push(char::from(byte)),
-            byte => safe.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    safe
+    let safe = text.bytes().map(|byte| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    });
+    safe.collect()
 }

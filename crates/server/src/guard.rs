@@ -121,13 +121,8 @@ impl Guard {
         }
         match host(headers).is_some_and(is_loopback_name) {
             true => Ok(Caller::Browser),
-            false => {
-                let problem = Problem::new(
-                    StatusCode::FORBIDDEN,
-                    "this server is for this machine and is asked under another name",
-                );
-                Err(problem.hint("ask for http://localhost, or start it with a token"))
-            }
+            false => Err(forbidden("this server is for this machine and is asked under another name")
+                .hint("ask for http://localhost, or start it with a token")),
         }
     }
 }
@@ -183,6 +178,10 @@ fn unauthorized(detail: &str) -> Problem {
     Problem::new(StatusCode::UNAUTHORIZED, detail).hint("send `Authorization: Bearer TOKEN`")
 }
 
+fn forbidden(detail: &str) -> Problem {
+    Problem::new(StatusCode::FORBIDDEN, detail)
+}
+
 fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
@@ -196,12 +195,8 @@ fn same_origin(headers: &HeaderMap) -> Result<(), Problem> {
         let told = origin.split_once("://").map(|(_, authority)| authority);
         told.is_some() && told == headers.get(header::HOST).and_then(|host| host.to_str().ok())
     });
-    match from_here && same {
-        true => Ok(()),
-        false => {
-            Err(Problem::new(StatusCode::FORBIDDEN, "a page of another origin may not change anything here"))
-        }
-    }
+    let foreign = || forbidden("a page of another origin may not change anything here");
+    (from_here && same).then_some(()).ok_or_else(foreign)
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::FieldProblem;
-use crate::declared::masked;
 use crate::{Answer, App, Kind, Problem};
 
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -55,7 +54,7 @@ pub async fn apply_config(
         let _turn = app.edits.lock().await;
         let differences = app.look(|catalog| -> Answer<_> {
             for collection in &mut declared.collections {
-                restore(collection, catalog).map_err(|lost| masked(&lost))?;
+                restore(collection, catalog)?;
             }
             Ok(differences(catalog, declared, prune))
         });

@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use declare::hint::unknown;
-use declare::{Data, TextRule, Wrong, nobody_takes, read_text};
+use declare::hint::{Hinted, unknown};
+use declare::{Data, TextRule, nobody_takes, read_text};
 use http::StatusCode;
 use policy::catalog::{Catalog, Change};
 use policy::model::Seed;
@@ -121,7 +121,7 @@ fn known(catalog: &Catalog, profiles: &[String]) -> Answer<()> {
 }
 
 /// The name of a seed, and its URL in normal form; or the field that is wrong.
-fn checked(seed: &NewSeed, rules: &UrlRules) -> Result<(String, String), (&'static str, Wrong)> {
+fn checked(seed: &NewSeed, rules: &UrlRules) -> Result<(String, String), (&'static str, Hinted)> {
     const NAME: TextRule = TextRule::Name { bytes_max: URL_BYTES_MAX };
     let normal = match read_text(&seed.url, TextRule::Url, rules) {
         Ok(Data::Url { normal, .. }) => normal,
@@ -133,7 +133,7 @@ fn checked(seed: &NewSeed, rules: &UrlRules) -> Result<(String, String), (&'stat
     Ok((name.clone(), normal))
 }
 
-fn refused(pointer: &str, wrong: Wrong) -> Problem {
+fn refused(pointer: &str, wrong: Hinted) -> Problem {
     Problem::invalid(wrong.what.clone()).hint(wrong.hint).field(pointer, wrong.what)
 }
 

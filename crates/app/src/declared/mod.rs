@@ -16,7 +16,6 @@ use declare::{entry, excerpt};
 use http::StatusCode;
 pub use many::{ManySeeds, NewSeed, SeedsAdded};
 use policy::catalog::Catalog;
-pub(super) use read::masked;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;

@@ -1,7 +1,6 @@
 //! What is wrong with a body that declares something, as the problem that answers it.
 
 use declare::entry::Invalid;
-use declare::secret::Lost;
 
 use crate::{FieldProblem, Problem};
 
@@ -17,9 +16,4 @@ impl From<Invalid> for Problem {
         });
         Problem { hint: first.and_then(|first| said(&first.hint)), errors: errors.collect(), ..problem }
     }
-}
-
-/// A mask that nobody was shown.
-pub(crate) fn masked(lost: &Lost) -> Problem {
-    Invalid::from(lost.clone()).into()
 }

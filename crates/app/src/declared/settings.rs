@@ -1,6 +1,6 @@
 //! The settings of the whole installation.
 
-use declare::entry;
+use declare::{entry, written};
 use policy::catalog::Change;
 use serde_json::Value;
 
@@ -9,13 +9,13 @@ use crate::{Answer, App};
 
 /// The settings, and the tag of what they say.
 pub async fn get_settings(app: &App) -> Answer<Tagged> {
-    let settings = app.look(|catalog| entry::settings(catalog.settings())).await?;
+    let settings = app.look(|catalog| written(catalog.settings())).await?;
     Ok(Tagged { tag: etag(&settings), thing: settings })
 }
 
 pub async fn put_settings(app: &App, expected: &Expected, body: &Value) -> Answer<Tagged> {
     let _turn = app.edits.lock().await;
-    let now = app.look(|catalog| entry::settings(catalog.settings())).await?;
+    let now = app.look(|catalog| written(catalog.settings())).await?;
     expected.check(Some(&etag(&now)), || "the settings".to_owned())?;
     let change = Change::PutSettings(Box::new(entry::read_settings(body)?));
     app.frontier.declare(&[change]).await?;

@@ -40,7 +40,7 @@ fn i4_what_is_shown_can_be_put_back_and_is_the_same() {
             }
         }
     }
-    let shown = settings(catalog.settings());
+    let shown = written(catalog.settings());
     assert_eq!(read_settings(&shown).unwrap(), *catalog.settings());
 }
 

@@ -14,6 +14,7 @@ use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::Imported;
+use super::lines::LineCounter;
 use crate::excerpt;
 
 const DEPTH_MAX: usize = 100;
@@ -50,9 +51,9 @@ struct Finder {
 pub(super) fn seed_texts(xml: &str, imported: &mut Imported) -> Result<Vec<(u32, String)>> {
     let mut reader = Reader::from_str(xml);
     let mut finder = Finder::default();
-    let mut lines = LineCounter { text: xml.as_bytes(), offset: 0, line: 1 };
+    let mut lines = LineCounter::new(xml);
     loop {
-        let line = lines.at(reader.buffer_position());
+        let line = lines.at(usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX));
         match reader.read_event().map_err(|error| no_xml(&error, line))? {
             Event::Start(start) => finder.begin(&start, line)?,
             Event::Empty(start) => {
@@ -93,15 +94,13 @@ impl Finder {
         if element == Element::Override || self.is_seed_value() {
             self.text.get_or_insert((line, String::new()));
         }
-        let value = attribute(start, "value");
-        if let (Some(value), true) = (&value, self.is_seed_value()) {
-            self.collect(value);
+        let Some(value) = attribute(start, "value") else { return Ok(()) };
+        if self.is_seed_value() {
+            self.collect(&value);
         }
         let inside_file = self.within(Element::TextSource) && self.within(Element::ConfigFile);
-        if let (Some(path), true) =
-            (value, inside_file && attribute(start, "name").as_deref() == Some("path"))
-        {
-            self.files.push((line, path));
+        if inside_file && attribute(start, "name").as_deref() == Some("path") {
+            self.files.push((line, value));
         }
         Ok(())
     }
@@ -124,9 +123,8 @@ impl Finder {
     }
 
     fn is_seed_value(&self) -> bool {
-        [Element::TextSource, Element::ConfigString, Element::Value]
-            .iter()
-            .all(|element| self.within(*element))
+        use Element::{ConfigString, TextSource, Value};
+        [TextSource, ConfigString, Value].into_iter().all(|element| self.within(element))
     }
 
     fn within(&self, element: Element) -> bool {
@@ -157,33 +155,11 @@ fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
 }
 
 fn resolve(entity: &BytesRef<'_>, line: u32) -> Result<String> {
-    if let Some(character) =
-        entity.resolve_char_ref().with_context(|| format!("bad character reference on line {line}"))?
-    {
-        return Ok(character.to_string());
-    }
-    match resolve_xml_entity(entity) {
-        Some(text) => Ok(text.to_owned()),
-        None => bail!(
-            "the entity {} on line {line} is not XML's own, and others are not expanded",
-            excerpt(entity)
-        ),
-    }
-}
-
-/// Lines up to an offset that only grows.
-struct LineCounter<'a> {
-    text: &'a [u8],
-    offset: usize,
-    line: u32,
-}
-
-impl LineCounter<'_> {
-    fn at(&mut self, offset: u64) -> u32 {
-        let offset = usize::try_from(offset).unwrap_or(self.text.len()).clamp(self.offset, self.text.len());
-        let newlines = self.text[self.offset..offset].iter().filter(|byte| **byte == b'\n').count();
-        self.offset = offset;
-        self.line = self.line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
-        self.line
-    }
+    let character = entity.resolve_char_ref();
+    let character = character.with_context(|| format!("bad character reference on line {line}"))?;
+    let text = character.map(String::from).or_else(|| resolve_xml_entity(entity).map(str::to_owned));
+    let named = excerpt(entity);
+    text.ok_or_else(|| {
+        anyhow!("the entity {named} on line {line} is not XML's own, and others are not expanded")
+    })
 }

@@ -8,9 +8,9 @@
 use anyhow::Result;
 
 use super::cxml::seed_texts;
-use super::lines::{Line, lines, with_scheme};
+use super::lines::{Line, lines};
 use super::surt::include_of;
-use super::{Imported, ImportedSeed, text_of};
+use super::{Imported, text_of};
 use crate::excerpt;
 
 pub fn heritrix(bytes: &[u8]) -> Result<Imported> {
@@ -30,20 +30,11 @@ fn read_lines(text: &str, first: u32, imported: &mut Imported) -> Result<()> {
     for line in lines(text, first) {
         match line.entry.strip_prefix(['+', '-']) {
             Some(directive) => imported.skip(line.number, directive_reason(&line, directive)),
-            None => read_seed(&line, imported)?,
+            None => imported
+                .take_line(&line, "http", |entry| format!("{} is neither URL nor host", excerpt(entry)))?,
         }
     }
     Ok(())
-}
-
-fn read_seed(line: &Line<'_>, imported: &mut Imported) -> Result<()> {
-    let Some(url) = with_scheme(line.entry, "http") else {
-        imported.skip(line.number, format!("{} is neither URL nor host", excerpt(line.entry)));
-        return Ok(());
-    };
-    let mut seed = ImportedSeed::new(&url);
-    seed.label("note", line.rest.trim_start_matches('#'));
-    imported.take(line.number, seed)
 }
 
 fn directive_reason(line: &Line<'_>, directive: &str) -> String {

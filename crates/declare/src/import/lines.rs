@@ -1,6 +1,9 @@
 //! Lists with one entry a line, as `urls` and Heritrix have them.
 
+use anyhow::Result;
 use url::Host;
+
+use super::{Imported, ImportedSeed};
 
 /// One line that holds something: the entry, and what follows it.
 pub(super) struct Line<'a> {
@@ -20,6 +23,45 @@ pub(super) fn lines(text: &str, first: u32) -> impl Iterator<Item = Line<'_>> {
         let (entry, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         Some(Line { number, entry, rest: rest.trim() })
     })
+}
+
+impl Imported {
+    /// Takes in the seed of a line, with what follows it as a note; `no_url` says why it is none.
+    pub(super) fn take_line(
+        &mut self,
+        line: &Line<'_>,
+        scheme: &str,
+        no_url: impl Fn(&str) -> String,
+    ) -> Result<()> {
+        let Some(url) = with_scheme(line.entry, scheme) else {
+            self.skip(line.number, no_url(line.entry));
+            return Ok(());
+        };
+        let mut seed = ImportedSeed::new(&url);
+        seed.label("note", line.rest.trim_start_matches('#'));
+        self.take(line.number, seed)
+    }
+}
+
+/// Counts the lines of a text up to a place that only moves on.
+pub(super) struct LineCounter<'a> {
+    text: &'a [u8],
+    offset: usize,
+    line: u32,
+}
+
+impl LineCounter<'_> {
+    pub(super) fn new(text: &str) -> LineCounter<'_> {
+        LineCounter { text: text.as_bytes(), offset: 0, line: 1 }
+    }
+
+    pub(super) fn at(&mut self, offset: usize) -> u32 {
+        let offset = offset.clamp(self.offset, self.text.len());
+        let newlines = self.text[self.offset..offset].iter().filter(|byte| **byte == b'\n').count();
+        self.offset = offset;
+        self.line = self.line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
+        self.line
+    }
 }
 
 /// The URL an entry means: with a scheme as it is, a bare host (`vg.no`, `vg.no:81/a`, `localhost`)

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use anyhow::{Result, anyhow, bail};
 use policy::url::{UrlRules, normalise};
 
-use crate::excerpt;
+use crate::{At, excerpt};
 
 pub use heritrix::heritrix;
 pub use render::{to_json_lines, to_yaml};
@@ -112,8 +112,8 @@ impl Imported {
 /// Text, with a byte order mark taken off.
 fn text_of(bytes: &[u8]) -> Result<&str> {
     let text = str::from_utf8(bytes).map_err(|error| {
-        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
-        anyhow!("line {line} is not UTF-8")
+        let at = At::of_byte(bytes, error.valid_up_to());
+        anyhow!("line {} is not UTF-8", at.line)
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }

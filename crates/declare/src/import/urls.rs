@@ -6,20 +6,14 @@
 
 use anyhow::Result;
 
-use super::lines::{lines, with_scheme};
-use super::{Imported, ImportedSeed, text_of};
+use super::lines::lines;
+use super::{Imported, text_of};
 use crate::excerpt;
 
 pub fn urls(bytes: &[u8]) -> Result<Imported> {
     let mut imported = Imported::default();
     for line in lines(text_of(bytes)?, 1) {
-        let Some(url) = with_scheme(line.entry, "https") else {
-            imported.skip(line.number, reason(line.entry));
-            continue;
-        };
-        let mut seed = ImportedSeed::new(&url);
-        seed.label("note", line.rest.trim_start_matches('#'));
-        imported.take(line.number, seed)?;
+        imported.take_line(&line, "https", reason)?;
     }
     Ok(imported)
 }

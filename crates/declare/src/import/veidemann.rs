@@ -13,7 +13,7 @@ use serde::de::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::lines::with_scheme;
+use super::lines::{LineCounter, with_scheme};
 use super::{Imported, ImportedSeed, text_of};
 use crate::yaml::{Data, Documents, Node};
 use crate::{Problems, excerpt, json_of};
@@ -106,10 +106,11 @@ pub fn veidemann(bytes: &[u8]) -> Result<Imported> {
 /// Objects are found as raw text first: its place gives the line, and what is wrong with one spoils
 /// no other.
 fn read_json(text: &str, objects: &mut Objects) -> Result<()> {
-    let mut lines = LineOf { text, offset: 0, line: 1 };
+    let mut lines = LineCounter::new(text);
+    let mut line_of = |piece: &str| lines.at(piece.as_ptr().addr().saturating_sub(text.as_ptr().addr()));
     for value in serde_json::Deserializer::from_str(text).into_iter::<&RawValue>() {
         let value = value.map_err(|error| anyhow!("this is not JSON: {error}"))?.get();
-        let line = lines.of(value);
+        let line = line_of(value);
         if !value.starts_with('[') {
             objects.add(line, serde_json::from_str(value));
             continue;
@@ -117,34 +118,16 @@ fn read_json(text: &str, objects: &mut Objects) -> Result<()> {
         let items: Vec<&RawValue> =
             serde_json::from_str(value).map_err(|error| anyhow!("bad array on line {line}: {error}"))?;
         for item in items {
-            objects.add(lines.of(item.get()), serde_json::from_str(item.get()));
+            objects.add(line_of(item.get()), serde_json::from_str(item.get()));
         }
     }
     Ok(())
 }
 
-/// Lines of pieces of one text, each further on than the one before.
-struct LineOf<'a> {
-    text: &'a str,
-    offset: usize,
-    line: u32,
-}
-
-impl LineOf<'_> {
-    fn of(&mut self, piece: &str) -> u32 {
-        let offset = piece.as_ptr().addr().saturating_sub(self.text.as_ptr().addr());
-        let between = self.text.as_bytes().get(self.offset..offset).unwrap_or_default();
-        let newlines = between.iter().filter(|byte| **byte == b'\n').count();
-        self.offset = self.offset.max(offset);
-        self.line = self.line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
-        self.line
-    }
-}
-
 fn read_yaml(text: &str, objects: &mut Objects) -> Result<()> {
     let mut documents = Documents::new(text);
     loop {
-        let mut problems = Problems::new();
+        let mut problems = Problems::default();
         let document = documents.next(&mut problems);
         let document = document.map_err(|problem| anyhow!("line {}: {}", problem.at.line, problem.what))?;
         let Some(document) = document else { return Ok(()) };

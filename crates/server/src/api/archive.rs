@@ -1,23 +1,111 @@
-//! The archive held against the captures: as a stream, since it may take hours.
+//! What was archived, as it lies there: the record of a capture and its content, all captures as an
+//! index for replay, and the archive held against the captures.
+//!
+//! Content is what somebody on the web wrote, and it is served so that no browser takes it for a
+//! page of this server: as plain text, or as a file to save, never sniffed, and in a sandbox.
 
 use std::io;
 
 use app::App;
 use app::archive::How;
+use app::captures::ContentKind;
+use app::captures::cdx::Which;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
+use futures_util::stream::try_unfold;
 use tokio_stream::wrappers::ReceiverStream;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::api::extract::Query;
+use crate::api::extract::{Path, Query};
 use crate::failure::Answer;
 
+mod download;
+
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(check_archive))
+    OpenApiRouter::new()
+        .routes(routes!(get_record))
+        .routes(routes!(get_content))
+        .routes(routes!(export_cdx))
+        .routes(routes!(check_archive))
+}
+
+/// Get the record of a capture as it lies in the archive: a WARC file of one record
+#[utoipa::path(
+    get,
+    path = "/api/v1/captures/{id}/record",
+    tag = "archive",
+    params(("id" = String, Path, description = "Of the list")),
+    responses(
+        (status = 200, description = "Compressed as the archive is", body = Vec<u8>, content_type = "application/warc"),
+        (status = 404, description = "There is no such capture"),
+        (status = 410, description = "Its file is gone"),
+    ),
+)]
+async fn get_record(State(app): State<App>, Path(id): Path<String>) -> Answer<Response> {
+    let part = app::captures::get_record(&app, id).await?;
+    let (name, length) = (part.name.clone(), part.length);
+    let ((), body) = download::stream(move || Ok(((), part.open()?))).await?;
+    let mut response = harmless("application/warc", Some(&name), body);
+    response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+    Ok(response)
+}
+
+/// Get the content of a capture, without codings: text as plain text, everything else as a file to
+/// save
+///
+/// Of a capture that is the same as before, the content is that of the record it refers to.
+#[utoipa::path(
+    get,
+    path = "/api/v1/captures/{id}/content",
+    tag = "archive",
+    params(("id" = String, Path, description = "Of the list")),
+    responses(
+        (status = 200, description = "The body of the answer", content(
+            (Vec<u8> = "application/octet-stream"),
+            (String = "text/plain"),
+        )),
+        (status = 404, description = "There is no such capture"),
+        (status = 410, description = "Its file is gone"),
+    ),
+)]
+async fn get_content(State(app): State<App>, Path(id): Path<String>) -> Answer<Response> {
+    let stored = app::captures::get_content(&app, id).await?;
+    let (kind, body) = download::stream(move || stored.open()).await?;
+    Ok(match kind {
+        ContentKind::Utf8 => harmless("text/plain; charset=utf-8", None, body),
+        ContentKind::Text => harmless("text/plain", None, body),
+        ContentKind::File => harmless("application/octet-stream", Some("content.bin"), body),
+    })
+}
+
+/// Export the index of the archive for replay: CDXJ, sorted, one line a capture
+///
+/// An answer that cannot be completed is cut off without its last chunk, so that no part is taken
+/// for the whole.
+#[utoipa::path(
+    get,
+    path = "/api/v1/cdx",
+    tag = "archive",
+    params(Which),
+    responses(
+        (status = 200, description = "One line a capture", body = String, content_type = "text/plain"),
+        (status = 404, description = "There is no such collection"),
+    ),
+)]
+async fn export_cdx(State(app): State<App>, Query(which): Query<Which>) -> Answer<Response> {
+    let export = app::captures::cdx::export_cdx(&app, which).await?;
+    // Pieces are made as they are taken: however large the archive, what is held is a page of each
+    // collection and one piece.
+    let pieces = try_unfold((app, export), |(app, export)| async {
+        let made = app.heavy(async move |_| Ok(export.piece().await?));
+        let made = made.await.map_err(io::Error::other)?;
+        Ok::<_, io::Error>(made.map(|(piece, export)| (piece, (app, export))))
+    });
+    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], Body::from_stream(pieces)).into_response())
 }
 
 /// Hold the captures against the files of the archive: JSON lines, the last of them a summary
@@ -40,4 +128,22 @@ async fn check_archive(State(app): State<App>, Query(how): Query<How>) -> Answer
     let findings = ReceiverStream::new(app::archive::check_archive(&app, &how)?);
     let lines = findings.map(|finding| finding.map(|event| format!("{event}\n")).map_err(io::Error::other));
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(lines)).into_response())
+}
+
+/// `name` is that of a file to save.
+fn harmless(kind: &'static str, name: Option<&str>, body: Body) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'; frame-ancestors 'none'"),
+    ];
+    let attachment = name.map(|name| [(header::CONTENT_DISPOSITION, attachment(name))]);
+    (headers, attachment, body).into_response()
+}
+
+fn attachment(name: &str) -> HeaderValue {
+    let harmless: String =
+        name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-')).collect();
+    HeaderValue::try_from(format!("attachment; filename=\"{harmless}\""))
+        .unwrap_or(HeaderValue::from_static("attachment"))
 }

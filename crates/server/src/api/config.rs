@@ -1,6 +1,7 @@
 //! The routes of [`app::config`].
 
 use app::App;
+use app::config::apply::{Applied, How};
 use app::config::{Checked, Simulated, Simulation};
 use axum::extract::State;
 use axum::http::header;
@@ -8,13 +9,11 @@ use axum::response::{IntoResponse, Response};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::api::extract::{Json, Text};
+use crate::api::extract::{Json, LargeText, Query, Text};
 use crate::failure::Answer;
 
-mod apply;
-
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(check)).routes(routes!(simulate)).merge(apply::routes())
+    OpenApiRouter::new().routes(routes!(check)).routes(routes!(simulate)).routes(routes!(apply_config))
 }
 
 /// Check a config: every problem with its place and what would be right
@@ -39,7 +38,6 @@ async fn check(Text(text): Text) -> Answer<axum::Json<Checked>> {
     post,
     path = "/api/v1/simulate",
     tag = "config",
-    request_body = Simulation,
     responses((status = 200, content((String = "application/x-ndjson"), (String = "image/svg+xml")))),
 )]
 async fn simulate(State(app): State<App>, Json(wanted): Json<Simulation>) -> Answer<Response> {
@@ -48,4 +46,28 @@ async fn simulate(State(app): State<App>, Json(wanted): Json<Simulation>) -> Ans
         Simulated::Svg(svg) => ("image/svg+xml", svg.into()),
     };
     Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
+}
+
+/// Declare everything a config says, in effect at once
+///
+/// It is checked first: a config with problems changes nothing. What has changed is replaced, what
+/// is the same is left alone. Nothing is started.
+#[utoipa::path(
+    post,
+    path = "/api/v1/config",
+    tag = "config",
+    params(How),
+    request_body(content = String, content_type = "application/yaml"),
+    responses(
+        (status = 200, description = "How many things of each kind were added, changed, left alone and deleted", body = Applied),
+        (status = 413, description = "The config is larger than 16 MiB"),
+        (status = 422, description = "Every problem of the config, with its line"),
+    ),
+)]
+async fn apply_config(
+    State(app): State<App>,
+    Query(how): Query<How>,
+    text: LargeText,
+) -> Answer<axum::Json<Applied>> {
+    Ok(axum::Json(app::config::apply_config(&app, how, text).await?))
 }

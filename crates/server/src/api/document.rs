@@ -6,7 +6,7 @@
 //! things are those of the config file.
 
 use app::{FieldProblem, Problem};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use utoipa::PartialSchema;
 use utoipa::openapi::OpenApi;
 
@@ -137,28 +137,22 @@ fn say_exactly(operation: &mut Value) {
 fn add_problems(operation: &mut Value) {
     let has_body = operation.get("requestBody").is_some();
     let has_parameters = operation["parameters"].as_array().is_some_and(|list| !list.is_empty());
-    let mut problems = vec![
-        (401, "The token is missing or wrong"),
-        (403, "From another origin, or under another name"),
-        (500, "Something failed on this side"),
-        (503, "Too much at once, or stopping"),
+    let problems = [
+        (400, has_parameters || has_body, "The request cannot be read"),
+        (401, true, "The token is missing or wrong"),
+        (403, true, "From another origin, or under another name"),
+        (413, has_body, "The body is too large"),
+        (415, has_body, "The body has the wrong content type"),
+        (422, has_body, "The body says something that cannot be"),
+        (500, true, "Something failed on this side"),
+        (503, true, "Too much at once, or stopping"),
     ];
-    if has_parameters || has_body {
-        problems.push((400, "The request cannot be read"));
-    }
-    if has_body {
-        problems.push((413, "The body is too large"));
-        problems.push((415, "The body has the wrong content type"));
-        problems.push((422, "The body says something that cannot be"));
-    }
     let problem = json!({ PROBLEM_JSON: { "schema": { "$ref": "#/components/schemas/Problem" } } });
     let Some(responses) = operation["responses"].as_object_mut() else { return };
-    for (status, description) in problems {
+    for (status, _, description) in problems.into_iter().filter(|(_, can_be, _)| *can_be) {
         responses.entry(status.to_string()).or_insert_with(|| json!({ "description": description }));
     }
     for (_, response) in responses.iter_mut().filter(|(status, _)| status.as_str() >= "400") {
         response["content"] = problem.clone();
     }
-    let sorted: Map<String, Value> = std::mem::take(responses).into_iter().collect();
-    *responses = sorted;
 }

@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use declare::CONFIG_BYTES_MAX;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
+use serde_path_to_error::Segment;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::failure::Failure;
@@ -86,9 +87,8 @@ impl<S: Send + Sync> FromRequest<S> for LargeText {
             None => LARGE_BYTES_MAX,
         };
         let turn = LARGE_TURNS.acquire().await.map_err(|error| Problem::internal(&error))?;
-        let bytes = whole(request.into_body(), most, LARGE_WITHIN).await.map_err(|problem| match problem
-            .status()
-        {
+        let bytes = whole(request.into_body(), most, LARGE_WITHIN).await;
+        let bytes = bytes.map_err(|problem| match problem.status() {
             StatusCode::PAYLOAD_TOO_LARGE => config_too_large(),
             _ => problem,
         })?;
@@ -104,10 +104,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Query<T>, Failure> {
-        match axum::extract::Query::<T>::try_from_uri(&parts.uri) {
-            Ok(axum::extract::Query(query)) => Ok(Query(query)),
-            Err(rejection) => Err(Problem::bad_request(rejection.body_text()).into()),
-        }
+        let read = axum::extract::Query::try_from_uri(&parts.uri);
+        let read = read.map_err(|rejection| Problem::bad_request(rejection.body_text()))?;
+        Ok(Query(read.0))
     }
 }
 
@@ -115,10 +114,9 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T>
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Path<T>, Failure> {
-        match axum::extract::Path::<T>::from_request_parts(parts, state).await {
-            Ok(axum::extract::Path(path)) => Ok(Path(path)),
-            Err(rejection) => Err(Problem::bad_request(rejection.body_text()).into()),
-        }
+        let read = axum::extract::Path::from_request_parts(parts, state).await;
+        let read = read.map_err(|rejection| Problem::bad_request(rejection.body_text()))?;
+        Ok(Path(read.0))
     }
 }
 
@@ -172,16 +170,12 @@ fn wrong_body(error: &serde_path_to_error::Error<serde_json::Error>) -> Problem 
 }
 
 fn pointer(path: &serde_path_to_error::Path) -> String {
-    use serde_path_to_error::Segment;
-    let mut pointer = String::new();
-    for segment in path.iter() {
-        match segment {
-            Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
-            Segment::Map { key } => pointer.push_str(&format!("/{}", declare::text::escaped(key))),
-            Segment::Enum { .. } | Segment::Unknown => {}
-        }
-    }
-    pointer
+    let segments = path.iter().map(|segment| match segment {
+        Segment::Seq { index } => format!("/{index}"),
+        Segment::Map { key } => format!("/{}", declare::text::escaped(key)),
+        Segment::Enum { .. } | Segment::Unknown => String::new(),
+    });
+    segments.collect()
 }
 
 #[cfg(test)]

@@ -9,21 +9,13 @@
 //! a cursor ([`page`]).
 
 mod archive;
-mod blacklist;
-mod captures;
 mod config;
-mod control;
 mod declared;
 mod document;
 pub(crate) mod extract;
-mod health;
-mod hosts;
-mod index;
-mod queue;
+mod plain;
 mod reports;
 mod status;
-mod walks;
-mod why;
 
 use app::{App, Problem};
 use axum::Router;
@@ -40,19 +32,11 @@ pub use crate::failure::{Answer, Failure};
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .merge(declared::routes())
-        .merge(control::routes())
-        .merge(queue::routes())
-        .merge(why::routes())
-        .merge(hosts::routes())
-        .merge(blacklist::routes())
-        .merge(captures::routes())
+        .merge(plain::routes())
         .merge(archive::routes())
-        .merge(walks::routes())
-        .merge(index::routes())
         .merge(reports::routes())
         .merge(config::routes())
         .merge(status::routes())
-        .merge(health::routes())
 }
 
 /// The routes as they are served, with the document that describes them.

@@ -1,17 +1,19 @@
-//! Figures: now, as a stream, over the last hours, and for Prometheus.
+//! How the process fares: figures as a stream, over the last hours and for Prometheus; whether it
+//! lives, and whether it does its work.
 
 use std::convert::Infallible;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::time::Duration;
 
 use app::live::{Event, Sample};
-use app::status::{Asked, LatestItem, Status};
+use app::status::Asked;
 use app::{App, Problem};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use frontier::{UrlCounts, is_content};
+use frontier::is_content;
+use harvest::figures::Standing;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -30,17 +32,11 @@ const EVENTS_AHEAD: usize = 16;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(status))
         .routes(routes!(events))
         .routes(routes!(history))
-        .routes(routes!(latest))
         .routes(routes!(metrics))
-}
-
-/// Get the figures of now
-#[utoipa::path(get, path = "/api/v1/status", tag = "server", responses((status = 200, body = Status)))]
-async fn status(State(app): State<App>) -> Answer<axum::Json<Status>> {
-    Ok(axum::Json(app::status::status(&app).await?))
+        .routes(routes!(healthz))
+        .routes(routes!(readyz))
 }
 
 /// Follow the harvest: server-sent events
@@ -87,14 +83,6 @@ async fn history(State(app): State<App>, Query(asked): Query<Asked>) -> axum::Js
     axum::Json(app::status::history(&app, &asked))
 }
 
-/// Get the last harvests, the latest first
-///
-/// A few dozen are kept, also over a restart.
-#[utoipa::path(get, path = "/api/v1/latest", tag = "server", responses((status = 200, body = Vec<LatestItem>)))]
-async fn latest(State(app): State<App>) -> Answer<axum::Json<Vec<LatestItem>>> {
-    Ok(axum::Json(app::status::latest(&app).await?))
-}
-
 /// The figures for Prometheus
 #[utoipa::path(
     get,
@@ -115,59 +103,42 @@ async fn metrics(State(app): State<App>) -> Answer<Response> {
     out.counter("skurd_pages_total", "Answers with content, of all time", traffic.answers(is_content));
     out.counter("skurd_unchanged_total", "Answers that were as before, of all time", traffic.unchanged);
     out.counter("skurd_bytes_total", "Bytes received, of all time", traffic.bytes);
-    out.counter("skurd_captures_total", "Captures archived, of all time", captures.max(0).unsigned_abs());
+    out.counter("skurd_captures_total", "Captures archived, of all time", captures.max(0));
     out.counter("skurd_urls_added_total", "URLs found and queued, since the start", added);
-    let statuses: Vec<_> = traffic.statuses.iter().map(|(s, n)| (format!("status=\"{s}\""), *n)).collect();
-    out.labelled("skurd_answers_total", "Answers by status, of all time", "counter", &statuses);
-    let errors = traffic.errors.iter().map(|(e, n)| (format!("kind=\"{}\"", e.as_str()), *n));
-    let errors: Vec<_> = errors.collect();
-    out.labelled("skurd_no_answers_total", "Harvests without an answer by reason", "counter", &errors);
+    let statuses = traffic.statuses.iter().map(|(s, n)| (format!("status=\"{s}\""), n));
+    out.labelled("counter", "skurd_answers_total", "Answers by status, of all time", statuses);
+    let errors = traffic.errors.iter().map(|(e, n)| (format!("kind=\"{}\"", e.as_str()), n));
+    out.labelled("counter", "skurd_no_answers_total", "Harvests without an answer by reason", errors);
     let promises = &totals.promises;
     let outcomes = [("on_time", promises.on_time), ("late", promises.late), ("missed", promises.missed)];
     let outcomes = outcomes.map(|(outcome, n)| (format!("outcome=\"{outcome}\""), n));
-    out.labelled(
-        "skurd_promises_total",
-        "Promised harvests that were settled, of all time",
-        "counter",
-        &outcomes,
-    );
-    out.gauge(
-        "skurd_promises_missed_day",
-        "Promised harvests of the last day that were missed",
-        standing.missed,
-    );
-    out.gauge("skurd_promises_overdue", "Promised harvests that can only come late", standing.overdue);
-    if let Some(share) = standing.on_time {
-        out.head(
-            "skurd_promises_on_time_ratio",
-            "Of the promised harvests of the last day, those on time",
-            "gauge",
-        );
-        let _ = writeln!(out.0, "skurd_promises_on_time_ratio {share}");
+    let help = "Promised harvests that were settled, of all time";
+    out.labelled("counter", "skurd_promises_total", help, outcomes);
+    let Standing { missed, overdue, on_time, .. } = standing;
+    out.gauge("skurd_promises_missed_day", "Promised harvests of the last day that were missed", missed);
+    out.gauge("skurd_promises_overdue", "Promised harvests that can only come late", overdue);
+    if let Some(share) = on_time {
+        let help = "Of the promised harvests of the last day, those on time";
+        out.gauge("skurd_promises_on_time_ratio", help, share);
     }
-    let by_state = |pick: fn(&UrlCounts) -> i64| urls.values().map(pick).sum::<i64>().max(0).unsigned_abs();
-    out.gauge("skurd_queued_urls", "URLs that wait", by_state(|counts| counts.queued));
+    let queued: i64 = urls.values().map(|counts| counts.queued).sum();
+    out.gauge("skurd_queued_urls", "URLs that wait", queued.max(0));
     let states = urls.iter().flat_map(|(collection, counts)| {
         let states = [("queued", counts.queued), ("done", counts.done), ("blacklisted", counts.blacklisted)];
-        states.map(|(state, count)| {
-            let label = format!("collection=\"{}\",state=\"{state}\"", label_text(collection));
-            (label, count.max(0).unsigned_abs())
-        })
+        let collection = label_text(collection);
+        states.map(|(state, n)| (format!("collection=\"{collection}\",state=\"{state}\""), n.max(0)))
     });
-    out.labelled("skurd_urls", "URLs by collection and state", "gauge", &states.collect::<Vec<_>>());
+    out.labelled("gauge", "skurd_urls", "URLs by collection and state", states);
     out.gauge("skurd_in_flight", "Fetches under way", in_flight);
     out.gauge("skurd_hosts", "Hosts asked since the start", hosts);
-    out.gauge("skurd_pauses", "Things that are paused", app.frontier.paused().await?.len() as u64);
-    out.gauge("skurd_event_listeners", "Streams of events", app.live.listeners() as u64);
+    out.gauge("skurd_pauses", "Things that are paused", app.frontier.paused().await?.len());
+    out.gauge("skurd_event_listeners", "Streams of events", app.live.listeners());
     out.gauge("skurd_uptime_seconds", "Since the start", app.frontier.now().since(app.live.began).0 / 1000);
     let (files, captures) = app.live.archive.missing();
     out.gauge("skurd_archive_files_missing", "Files missing or cut off, as of the start", files);
     out.gauge("skurd_archive_captures_missing", "Captures in those files", captures);
-    out.gauge(
-        "skurd_archive_failed",
-        "1 if nothing can be archived any more",
-        u64::from(app.live.archive.failure().is_some()),
-    );
+    let failed = u8::from(app.live.archive.failure().is_some());
+    out.gauge("skurd_archive_failed", "1 if nothing can be archived any more", failed);
     let store = app.frontier.store().figures();
     out.counter("skurd_store_commits_total", "Transactions committed", store.commits);
     out.counter("skurd_store_conflicts_total", "Transactions lost to another writer", store.conflicts);
@@ -179,6 +150,31 @@ async fn metrics(State(app): State<App>) -> Answer<Response> {
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], out.0).into_response())
 }
 
+/// Whether the process answers
+#[utoipa::path(get, path = "/healthz", tag = "server", responses((status = 200, description = "It does", body = String, content_type = "text/plain")))]
+async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+/// Whether the store can be read, the archive written, and the harvest is not about to stop
+///
+/// An archive from which files are missing is told as `degraded` and is ready all the same: files
+/// are moved to other shelves, and harvesting goes on.
+#[utoipa::path(get, path = "/readyz", tag = "server", responses((status = 200, description = "All is well", body = String, content_type = "text/plain")))]
+async fn readyz(State(app): State<App>) -> Answer<String> {
+    if app.live.is_stopping() {
+        return Err(Problem::unavailable("the harvest is stopping").into());
+    }
+    if let Some(reason) = app.live.archive.failure() {
+        return Err(Problem::unavailable(reason).into());
+    }
+    app.look(|_| ()).await?;
+    Ok(match app.live.archive.complaint() {
+        None => "ready\n".to_owned(),
+        Some(complaint) => format!("ready\ndegraded: {complaint}\n"),
+    })
+}
+
 /// A name as the value of a label.
 fn label_text(name: &str) -> String {
     name.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
@@ -188,24 +184,26 @@ fn label_text(name: &str) -> String {
 struct Exposition(String);
 
 impl Exposition {
-    fn head(&mut self, name: &str, help: &str, kind: &str) {
+    fn counter(&mut self, name: &str, help: &str, value: impl Display) {
+        self.labelled("counter", name, help, [(String::new(), value)]);
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, value: impl Display) {
+        self.labelled("gauge", name, help, [(String::new(), value)]);
+    }
+
+    /// Values with their labels; an empty label is none.
+    fn labelled<T: Display>(
+        &mut self,
+        kind: &str,
+        name: &str,
+        help: &str,
+        values: impl IntoIterator<Item = (String, T)>,
+    ) {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
-    }
-
-    fn gauge(&mut self, name: &str, help: &str, value: u64) {
-        self.head(name, help, "gauge");
-        let _ = writeln!(self.0, "{name} {value}");
-    }
-
-    fn counter(&mut self, name: &str, help: &str, value: u64) {
-        self.head(name, help, "counter");
-        let _ = writeln!(self.0, "{name} {value}");
-    }
-
-    fn labelled(&mut self, name: &str, help: &str, kind: &str, values: &[(String, u64)]) {
-        self.head(name, help, kind);
         for (label, value) in values {
-            let _ = writeln!(self.0, "{name}{{{label}}} {value}");
+            let label = if label.is_empty() { label } else { format!("{{{label}}}") };
+            let _ = writeln!(self.0, "{name}{label} {value}");
         }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use anyhow::Result;
 use app::{Kind, Problem};
 use axum::http::{Method, StatusCode};
-use declare::entry;
 use declare::hint::hinted;
+use declare::{entry, written};
 use harvest::session::parse_url;
 use policy::model::{Collection, HostGroup, Limits, Profile, Seed, Settings};
 use policy::scope::Scope;
@@ -24,7 +24,7 @@ pub(crate) fn seed(args: SeedArgs) -> Result<()> {
     let name = args.name.unwrap_or_else(|| url.as_str().to_owned());
     let profiles = once(args.profiles);
     let seed = Seed { name: name.clone(), url: args.url, active: !args.add.inactive, profiles };
-    add(&ask, Kind::Seed, &name, args.add.replace, &entry::seed(&seed))
+    add(&ask, Kind::Seed, &name, args.add.replace, &written(&seed))
 }
 
 pub(crate) fn profile(args: ProfileArgs) -> Result<()> {
@@ -56,7 +56,7 @@ pub(crate) fn profile(args: ProfileArgs) -> Result<()> {
         limits,
     };
     let client = Client::create(&args.data.dir)?;
-    add(&client, Kind::Profile, &args.name, args.add.replace, &entry::profile(&profile))
+    add(&client, Kind::Profile, &args.name, args.add.replace, &written(&profile))
 }
 
 pub(crate) fn collection(args: CollectionArgs) -> Result<()> {
@@ -69,7 +69,7 @@ pub(crate) fn collection(args: CollectionArgs) -> Result<()> {
         ..Collection::default()
     };
     let client = Client::create(&args.data.dir)?;
-    add(&client, Kind::Collection, &args.name, args.add.replace, &entry::collection(&collection))
+    add(&client, Kind::Collection, &args.name, args.add.replace, &written(&collection))
 }
 
 pub(crate) fn group(args: GroupArgs) -> Result<()> {
@@ -81,7 +81,7 @@ pub(crate) fn group(args: GroupArgs) -> Result<()> {
     }
     politeness.parallel = args.parallel.unwrap_or(politeness.parallel);
     let group = HostGroup { name: args.name.clone(), hosts: once(args.hosts), politeness };
-    add(&ask, Kind::Group, &args.name, args.replace, &entry::group(&group))
+    add(&ask, Kind::Group, &args.name, args.replace, &written(&group))
 }
 
 /// Each of them once, in their order.

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use app::event::harvest_json;
 use app::walks::{IdRange, MoreRanges, RANGES_MAX, WalkDetail};
 use frontier::Harvested;
-use frontier::schema::WalkRun;
+use frontier::WalkRun;
 use harvest::walk::Standing;
 use policy::walk::{Kind, Walk};
 use serde_json::value::RawValue;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use declare::hint::hinted;
 use declare::text::time_json;
-use frontier::schema::Capture;
+use frontier::Capture;
 use policy::time::Time;
 use serde::Deserialize;
 use serde_json::json;

@@ -1,31 +1,84 @@
-//! The routes of declared things: the same for each kind, but for its name and its schema.
+//! What is declared, thing by thing: the settings, and the routes of collections, profiles, seeds
+//! and host groups, which are the same for each kind but for its name and its schema.
+//!
+//! A thing has an `ETag` of what it says. Who sends it back as `If-Match` changes only what they
+//! saw; a thing that says something else by now is left alone (412). Whoever creates sends
+//! `If-None-Match: *`.
 
-use app::declared::{Deleted, Switched};
+use app::declared::{Deleted, Expected, Switched, Tagged};
 use app::{App, Kind, Page, Paging};
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{expected, many, settings, tagged};
 use crate::api::extract::{Json, Path, Query};
 use crate::failure::Answer;
 
-pub(crate) fn routes() -> OpenApiRouter<App> {
+pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(settings::get_settings, settings::put_settings))
+        .routes(routes!(get_settings, put_settings))
         .merge(collections::routes())
         .merge(profiles::routes())
         .merge(seeds::routes())
-        .merge(many::routes())
         .merge(host_groups::routes())
         .merge(collection_switches::routes())
         .merge(profile_switches::routes())
         .merge(seed_switches::routes())
+}
+
+/// What the caller expects to be there now.
+fn expected(headers: &HeaderMap) -> Expected {
+    let tags = |name: HeaderName| {
+        let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
+        lines.flat_map(|line| line.split(',')).map(|tag| tag.trim().to_owned()).collect::<Vec<_>>()
+    };
+    let if_match = headers.contains_key(header::IF_MATCH).then(|| tags(header::IF_MATCH));
+    Expected { if_match, if_none_match: tags(header::IF_NONE_MATCH) }
+}
+
+fn tagged(status: StatusCode, Tagged { thing, tag }: &Tagged) -> Response {
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::ETAG, tag.as_str())];
+    (status, headers, thing.to_string()).into_response()
+}
+
+/// Get the settings
+#[utoipa::path(
+    get,
+    path = "/api/v1/settings",
+    tag = "declared",
+    responses((status = 200, body = ref("#/components/schemas/Settings"), headers(("etag" = String)))),
+)]
+async fn get_settings(State(app): State<App>) -> Answer<Response> {
+    Ok(tagged(StatusCode::OK, &app::declared::settings::get_settings(&app).await?))
+}
+
+/// Replace the settings
+///
+/// What is left out is as by default. `user_agent`, `contact` and `certificates` count from the
+/// next start of the server on, the rest at once.
+#[utoipa::path(
+    put,
+    path = "/api/v1/settings",
+    tag = "declared",
+    params(("if-match" = Option<String>, Header, description = "Only if this is still its ETag")),
+    request_body = ref("#/components/schemas/Settings"),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Settings"), headers(("etag" = String))),
+        (status = 412, description = "The settings are not what they were"),
+    ),
+)]
+async fn put_settings(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Json(body): Json<Value>,
+) -> Answer<Response> {
+    let settings = app::declared::settings::put_settings(&app, &expected(&headers), &body).await?;
+    Ok(tagged(StatusCode::OK, &settings))
 }
 
 /// How to delete.
@@ -39,8 +92,8 @@ struct Sweep {
 }
 
 macro_rules! routes_of {
-    ($module:ident, $kind:expr, $all:literal, $one:literal, $schema:literal, $page:literal) => {
-        mod $module {
+    ($($module:ident: $kind:expr, $all:literal, $schema:literal, $page:literal;)*) => {
+        $(mod $module {
             use super::*;
 
             pub(super) fn routes() -> OpenApiRouter<App> {
@@ -63,7 +116,8 @@ macro_rules! routes_of {
             /// Get one
             #[utoipa::path(
                 get,
-                path = $one,
+                context_path = $all,
+                path = "/{name}",
                 tag = "declared",
                 operation_id = concat!("get_", stringify!($module)),
                 params(("name" = String, Path, description = "Its name; for a seed also its URL")),
@@ -81,7 +135,8 @@ macro_rules! routes_of {
             /// What is left out is as by default. In effect at once.
             #[utoipa::path(
                 put,
-                path = $one,
+                context_path = $all,
+                path = "/{name}",
                 tag = "declared",
                 operation_id = concat!("put_", stringify!($module)),
                 params(
@@ -111,7 +166,8 @@ macro_rules! routes_of {
             /// Deletion is lazy: URLs that nothing covers any more leave the queue when they are next looked at.
             #[utoipa::path(
                 delete,
-                path = $one,
+                context_path = $all,
+                path = "/{name}",
                 tag = "declared",
                 operation_id = concat!("delete_", stringify!($module)),
                 params(
@@ -133,118 +189,66 @@ macro_rules! routes_of {
             ) -> Answer<axum::Json<Deleted>> {
                 Ok(axum::Json(app::declared::delete(&app, $kind, &name, &expected(&headers), sweep).await?))
             }
-        }
+        })*
     };
 }
 
 macro_rules! switches_of {
-    ($module:ident, $kind:expr, $enable:literal, $disable:literal) => {
-        mod $module {
+    ($($module:ident: $kind:expr, $all:literal;)*) => {
+        $(mod $module {
             use super::*;
 
             pub(super) fn routes() -> OpenApiRouter<App> {
                 OpenApiRouter::new().routes(routes!(enable)).routes(routes!(disable))
             }
 
-            /// Switch it on again: it continues where it was
-            #[utoipa::path(
-                post,
-                path = $enable,
-                tag = "declared",
-                operation_id = concat!("enable_", stringify!($module)),
-                params(
-                    ("name" = String, Path, description = "Its name; for a seed also its URL"),
-                    ("if-match" = Option<String>, Header, description = "Only if this is still its ETag"),
-                ),
-                responses(
-                    (status = 200, body = Switched),
-                    (status = 404, description = "There is none of that name"),
-                    (status = 412, description = "It is not what the caller expects"),
-                ),
-            )]
-            async fn enable(
-                State(app): State<App>,
-                Path(name): Path<String>,
-                headers: HeaderMap,
-            ) -> Answer<axum::Json<Switched>> {
-                Ok(axum::Json(app::declared::switch(&app, $kind, &name, &expected(&headers), true).await?))
-            }
+            switch!($module, $kind, $all, enable, true, "Switch it on again: it continues where it was");
+            switch!($module, $kind, $all, disable, false, "Switch it off: everything it covers waits, nothing is lost");
+        })*
+    };
+}
 
-            /// Switch it off: everything it covers waits, nothing is lost
-            #[utoipa::path(
-                post,
-                path = $disable,
-                tag = "declared",
-                operation_id = concat!("disable_", stringify!($module)),
-                params(
-                    ("name" = String, Path, description = "Its name; for a seed also its URL"),
-                    ("if-match" = Option<String>, Header, description = "Only if this is still its ETag"),
-                ),
-                responses(
-                    (status = 200, body = Switched),
-                    (status = 404, description = "There is none of that name"),
-                    (status = 412, description = "It is not what the caller expects"),
-                ),
-            )]
-            async fn disable(
-                State(app): State<App>,
-                Path(name): Path<String>,
-                headers: HeaderMap,
-            ) -> Answer<axum::Json<Switched>> {
-                Ok(axum::Json(app::declared::switch(&app, $kind, &name, &expected(&headers), false).await?))
-            }
+macro_rules! switch {
+    ($module:ident, $kind:expr, $all:literal, $switch:ident, $active:literal, $summary:literal) => {
+        #[utoipa::path(
+                    post,
+                    context_path = $all,
+                    path = concat!("/{name}/", stringify!($switch)),
+                    tag = "declared",
+                    operation_id = concat!(stringify!($switch), "_", stringify!($module)),
+                    summary = $summary,
+                    params(
+                        ("name" = String, Path, description = "Its name; for a seed also its URL"),
+                        ("if-match" = Option<String>, Header, description = "Only if this is still its ETag"),
+                    ),
+                    responses(
+                        (status = 200, body = Switched),
+                        (status = 404, description = "There is none of that name"),
+                        (status = 412, description = "It is not what the caller expects"),
+                    ),
+                )]
+        async fn $switch(
+            State(app): State<App>,
+            Path(name): Path<String>,
+            headers: HeaderMap,
+        ) -> Answer<axum::Json<Switched>> {
+            Ok(axum::Json(app::declared::switch(&app, $kind, &name, &expected(&headers), $active).await?))
         }
     };
 }
 
-routes_of!(
-    collections,
-    Kind::Collection,
-    "/api/v1/collections",
-    "/api/v1/collections/{name}",
-    "#/components/schemas/Collection",
-    "#/components/schemas/CollectionPage"
-);
+routes_of! {
+    collections: Kind::Collection, "/api/v1/collections",
+        "#/components/schemas/Collection", "#/components/schemas/CollectionPage";
+    profiles: Kind::Profile, "/api/v1/profiles",
+        "#/components/schemas/Profile", "#/components/schemas/ProfilePage";
+    seeds: Kind::Seed, "/api/v1/seeds", "#/components/schemas/Seed", "#/components/schemas/SeedPage";
+    host_groups: Kind::Group, "/api/v1/host-groups",
+        "#/components/schemas/HostGroup", "#/components/schemas/HostGroupPage";
+}
 
-routes_of!(
-    profiles,
-    Kind::Profile,
-    "/api/v1/profiles",
-    "/api/v1/profiles/{name}",
-    "#/components/schemas/Profile",
-    "#/components/schemas/ProfilePage"
-);
-
-routes_of!(
-    seeds,
-    Kind::Seed,
-    "/api/v1/seeds",
-    "/api/v1/seeds/{name}",
-    "#/components/schemas/Seed",
-    "#/components/schemas/SeedPage"
-);
-
-routes_of!(
-    host_groups,
-    Kind::Group,
-    "/api/v1/host-groups",
-    "/api/v1/host-groups/{name}",
-    "#/components/schemas/HostGroup",
-    "#/components/schemas/HostGroupPage"
-);
-
-switches_of!(
-    collection_switches,
-    Kind::Collection,
-    "/api/v1/collections/{name}/enable",
-    "/api/v1/collections/{name}/disable"
-);
-
-switches_of!(
-    profile_switches,
-    Kind::Profile,
-    "/api/v1/profiles/{name}/enable",
-    "/api/v1/profiles/{name}/disable"
-);
-
-switches_of!(seed_switches, Kind::Seed, "/api/v1/seeds/{name}/enable", "/api/v1/seeds/{name}/disable");
+switches_of! {
+    collection_switches: Kind::Collection, "/api/v1/collections";
+    profile_switches: Kind::Profile, "/api/v1/profiles";
+    seed_switches: Kind::Seed, "/api/v1/seeds";
+}
