@@ -47,6 +47,15 @@ impl Engine {
         }
     }
 
+    /// What a key takes of that beside its bytes.
+    pub(crate) fn key_bytes(&self) -> usize {
+        match self {
+            Engine::Mem(_) | Engine::Embedded(_) => 0,
+            #[cfg(feature = "tikv")]
+            Engine::Tikv(_) => crate::tikv::KEY_BYTES,
+        }
+    }
+
     pub(crate) async fn snapshot(&self) -> Result<Snapshot> {
         match self {
             Engine::Mem(mem) => mem.snapshot().map(Snapshot::Mem),

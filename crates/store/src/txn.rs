@@ -138,7 +138,8 @@ impl Tx {
         Ok(values)
     }
 
-    /// How many bytes of keys and values can still be written.
+    /// How many bytes of keys and values can still be written; an engine may count more for a key
+    /// than its length.
     pub fn room(&self) -> usize {
         self.inner.engine.txn_bytes_max().saturating_sub(self.inner.buffer.lock().bytes)
     }
@@ -235,10 +236,11 @@ impl Tx {
         let size = write.as_ref().map_or(0, Write::bytes);
         check_size("a value", size, VALUE_BYTES_MAX)?;
         // What is written over counts no more.
-        let before = buffer.writes.get(&key).map_or(0, |before| key.len() + before.bytes());
+        let key_bytes = key.len() + self.inner.engine.key_bytes();
+        let before = buffer.writes.get(&key).map_or(0, |before| key_bytes + before.bytes());
         let total = match &write {
             None if before > 0 => buffer.bytes,
-            _ => buffer.bytes - before + key.len() + size,
+            _ => buffer.bytes - before + key_bytes + size,
         };
         check_size("a transaction", total, self.inner.engine.txn_bytes_max())?;
         buffer.bytes = total;

@@ -8,11 +8,12 @@
 //! What that client does in its own way, and is made good here:
 //!
 //! - Only an error of a key says for certain that nothing was committed. After any other the commit
-//!   is **undetermined**, whatever the client calls it. What was prewritten is rolled back, so that
-//!   others do not wait for its locks; a commit that had happened after all is not undone by that.
+//!   is **undetermined**, whatever the client calls it, until it is rolled back: what was committed
+//!   after all cannot be, and what is can never be committed, however late its packets arrive. So
+//!   where that succeeds nothing happened, and others do not wait for its locks.
 //! - A scan asks every region of its range for as many rows as it wants in all, so pages are small.
 //! - Every packet of a prewrite names all keys of the transaction, so a transaction is smaller here
-//!   ([`TXN_BYTES_MAX`]).
+//!   ([`TXN_BYTES_MAX`]), and keys weigh more than their bytes in it.
 //! - Calls have a time limit of their own; a cluster that does not answer is waited for where a
 //!   transaction begins, and a person is told once.
 //! - Old versions are removed by nobody unless somebody asks for it: see [`garbage`].
@@ -42,8 +43,10 @@ use crate::table::KeyRange;
 use crate::txn::{Bytes, Order, Write, WriteSet};
 use crate::upgrade::FORMAT;
 
-/// Keys and values of a transaction, together.
+/// Keys and values of a transaction, together, and what each key takes beside its bytes: many small
+/// rows are what costs.
 pub(crate) const TXN_BYTES_MAX: usize = 8 << 20;
+pub(crate) const KEY_BYTES: usize = 512;
 /// Rows of one scan: so many are asked of every region that its range touches.
 const PAGE_ROWS_MAX: usize = 256;
 /// A page of the largest values is no larger.
@@ -285,8 +288,11 @@ impl Cluster {
             Err(_) => Error::Undetermined(no_answer()),
         };
         // Others wait for its locks otherwise. If this fails too, they find out by themselves.
-        let _ = tokio::time::timeout(CALL_MAX, transaction.rollback()).await;
-        Err(error)
+        let rolled_back = tokio::time::timeout(CALL_MAX, transaction.rollback()).await;
+        Err(match (error, rolled_back) {
+            (Error::Undetermined(_), Ok(Ok(()))) => Error::Conflict { key_hash: 0 },
+            (error, _) => error,
+        })
     }
 
     /// What an error of a commit means.
