@@ -36,6 +36,7 @@ pub struct Filter {
 }
 
 /// List what is blacklisted, why, and until when
+#[crate::boxed]
 pub async fn list_blacklist(app: &App, filter: Filter) -> Answer<Page<BlacklistItem>> {
     let limit = page::limit(filter.limit)?;
     if let Some(name) = &filter.collection {
@@ -80,6 +81,7 @@ pub struct Added {
 }
 
 /// Take a queued URL out of the queue, for a time or until lifted
+#[crate::boxed]
 pub async fn add_to_blacklist(app: &App, body: Addition) -> Answer<Added> {
     let wrong =
         |field: &'static str| move |wrong: String| Problem::invalid(wrong.clone()).field(field, wrong);
@@ -110,6 +112,7 @@ pub struct Lifted {
 }
 
 /// Bring a URL back into the queue, due now
+#[crate::boxed]
 pub async fn lift(app: &App, body: Lift) -> Answer<Lifted> {
     let (url, collections) = each(app, &Act::Lift, &body.url, body.collection.as_deref()).await?;
     Ok(Lifted { url, collections })

@@ -73,6 +73,7 @@ pub struct Filter {
 }
 
 /// List what was archived: of a URL, of all that begin alike, or all
+#[crate::boxed]
 pub async fn list_captures(app: &App, filter: Filter) -> Answer<Page<CaptureItem>> {
     let limit = page::limit(filter.limit)?;
     let collections = app.collections_with_captures(filter.collection.as_deref()).await?;
@@ -101,11 +102,13 @@ pub async fn list_captures(app: &App, filter: Filter) -> Answer<Page<CaptureItem
 }
 
 /// Get what is known of a capture
+#[crate::boxed]
 pub async fn get_capture(app: &App, id: String) -> Answer<CaptureItem> {
     found(app, &id).await.map(item)
 }
 
 /// Where the record of a capture lies, and what it is called when it stands alone.
+#[crate::boxed]
 pub async fn get_record(app: &App, id: String) -> Answer<StoredPart> {
     let (id, row) = found(app, &id).await?;
     let end = row.file.rsplit_once(".warc").map_or("", |(_, end)| end);
@@ -133,6 +136,7 @@ impl StoredPart {
 
 /// Where the content of a capture lies; of one that is the same as before, in the record it refers
 /// to.
+#[crate::boxed]
 pub async fn get_content(app: &App, id: String) -> Answer<StoredContent> {
     let (id, row) = found(app, &id).await?;
     let row = match row.revisit {

@@ -61,6 +61,7 @@ pub struct Declares {
 }
 
 /// Check a config: every problem with its place and what would be right
+#[crate::boxed]
 pub async fn check(text: Vec<u8>) -> Answer<Checked> {
     let checked = tokio::task::spawn_blocking(move || checked(&text));
     checked.await.map_err(|error| Problem::internal(&error))
@@ -133,6 +134,7 @@ fn one() -> u64 {
 }
 
 /// See what a config would harvest: the real frontier on a virtual clock
+#[crate::boxed]
 pub async fn simulate(app: &App, wanted: Simulation) -> Answer<Simulated> {
     let length =
         duration(&wanted.length).map_err(|wrong| Problem::invalid(wrong.clone()).field("/for", wrong))?;

@@ -39,6 +39,7 @@ pub struct Run {
 }
 
 /// Start a seed, profiles or a collection as a new run; everything if nothing is named
+#[crate::boxed]
 pub async fn start(app: &App, wanted: Start) -> Answer<Vec<Run>> {
     if wanted.collection.is_some() && (wanted.seed.is_some() || !wanted.profiles.is_empty()) {
         return Err(Problem::invalid("a collection is started as a whole")
@@ -145,6 +146,7 @@ pub struct PauseChange {
 /// Pause: nothing more of it is fetched until it is resumed, also after a restart
 ///
 /// What is in flight comes home.
+#[crate::boxed]
 pub async fn pause(app: &App, what: Pausable) -> Answer<PauseChange> {
     let pause = pause_of(what)?;
     must_be_there(app, &pause).await?;
@@ -153,6 +155,7 @@ pub async fn pause(app: &App, what: Pausable) -> Answer<PauseChange> {
 }
 
 /// Resume: it goes on at once
+#[crate::boxed]
 pub async fn resume(app: &App, what: Pausable) -> Answer<PauseChange> {
     let pause = pause_of(what)?;
     let changed = app.heavy(async move |app| Ok(app.frontier.resume(&pause).await?)).await?;
@@ -201,6 +204,7 @@ async fn known_host(app: &App, host: &str) -> Answer<()> {
 }
 
 /// List what is paused
+#[crate::boxed]
 pub async fn list_pauses(app: &App) -> Answer<Vec<PauseItem>> {
     let item = |(pause, since): (Pause, Time)| {
         let target = match pause {

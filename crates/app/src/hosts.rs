@@ -61,6 +61,7 @@ pub struct Filter {
 }
 
 /// List the hosts that have URLs
+#[crate::boxed]
 pub async fn list_hosts(app: &App, filter: Filter) -> Answer<Page<HostItem>> {
     let limit = page::limit(filter.limit)?;
     let mut rest = Some(page::rest(filter.cursor.as_deref(), &ranges::hosts())?);

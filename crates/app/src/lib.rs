@@ -31,6 +31,9 @@ mod urls;
 pub mod walks;
 pub mod why;
 
+/// A future in a box is compiled here, once, and not anew in every crate that awaits it.
+pub(crate) use async_recursion::async_recursion as boxed;
+
 pub use declared::Kind;
 pub use live::{Event, Live, Sample};
 pub use page::{Page, Paging};

@@ -102,6 +102,7 @@ impl Live {
     }
 
     /// Takes a sample once a second, until the end.
+    #[crate::boxed]
     pub async fn run(&self) {
         let mut every = tokio::time::interval(Duration::from_secs(1));
         every.set_missed_tick_behavior(MissedTickBehavior::Delay);

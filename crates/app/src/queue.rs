@@ -82,6 +82,7 @@ pub struct Filter {
 }
 
 /// List the URLs that are known, with their state
+#[crate::boxed]
 pub async fn list_queue(app: &App, filter: Filter) -> Answer<Page<QueueItem>> {
     let limit = page::limit(filter.limit)?;
     if let Some(name) = &filter.collection {
@@ -179,6 +180,7 @@ pub struct Moved {
 }
 
 /// Move a queued URL to another due time
+#[crate::boxed]
 pub async fn move_url(app: &App, body: Move) -> Answer<Moved> {
     let to = from_now(&body.to).map_err(|wrong| Problem::invalid(wrong.clone()).field("/to", wrong))?;
     let due = app.frontier.now().plus(to);

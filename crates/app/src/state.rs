@@ -60,12 +60,14 @@ impl App {
     }
 
     /// A URL as the store spells it.
+    #[crate::boxed]
     pub async fn url(&self, text: &str) -> Answer<CrawlUrl> {
         let rules = self.look(|catalog| catalog.url_rules().clone()).await?;
         parse_url(text, &rules).map_err(|error| Problem::from_error(http::StatusCode::BAD_REQUEST, &error))
     }
 
     /// A collection that is declared, or has URLs left.
+    #[crate::boxed]
     pub async fn collection(&self, name: &str) -> Answer<()> {
         let left = self.frontier.collections_with_urls().await?;
         let found = self.look(|catalog| {
@@ -77,6 +79,7 @@ impl App {
     }
 
     /// The collection that is named, or all that have URLs.
+    #[crate::boxed]
     pub async fn collections(&self, named: Option<&str>) -> Answer<Vec<String>> {
         match named {
             Some(name) => {
@@ -88,6 +91,7 @@ impl App {
     }
 
     /// The collection that is named, or all that have captures.
+    #[crate::boxed]
     pub async fn collections_with_captures(&self, named: Option<&str>) -> Answer<Vec<String>> {
         match named {
             Some(_) => self.collections(named).await,

@@ -79,6 +79,7 @@ impl From<UrlCounts> for CollectionCounts {
 }
 
 /// Get the figures of now
+#[crate::boxed]
 pub async fn status(app: &App) -> Answer<Status> {
     let traffic = app.frontier.totals().await?.traffic;
     let paused = list_pauses(app).await?;
@@ -147,6 +148,7 @@ pub struct LatestItem {
 /// Get the last harvests, the latest first
 ///
 /// A few dozen are kept, also over a restart.
+#[crate::boxed]
 pub async fn latest(app: &App) -> Answer<Vec<LatestItem>> {
     let rows = app.frontier.latest(LATEST_MAX).await?;
     let item = |(time, row): (Time, Latest)| LatestItem {

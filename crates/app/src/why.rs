@@ -105,6 +105,7 @@ pub struct Asked {
 }
 
 /// Explain why a URL is, or is not, harvested: every rule that decides
+#[crate::boxed]
 pub async fn why(app: &App, asked: Asked) -> Answer<Vec<WhyItem>> {
     let url = app.url(&asked.url).await?;
     let collections = match &asked.collection {

@@ -35,6 +35,7 @@ pub struct Unanswered {
 impl Frontier {
     /// URLs of these seeds (of all, if none are named) that wait for another try are due now, and
     /// their hosts back off no longer. Returns how many there are.
+    #[crate::boxed]
     pub async fn try_again(&self, seeds: Option<&[String]>) -> Result<usize> {
         let mut tried = 0;
         for batch in self.places(seeds).await?.chunks(BATCH) {
@@ -67,6 +68,7 @@ impl Frontier {
     }
 
     /// The host backs off no longer.
+    #[crate::boxed]
     pub async fn end_backoff(&self, host: &str) -> Result<()> {
         let stripe = self.draw();
         let writer = &self.writer();
@@ -79,6 +81,7 @@ impl Frontier {
 
     /// The seeds that never answered, the first of them; none if one of them did, or if there are
     /// no seeds.
+    #[crate::boxed]
     pub async fn unanswered(&self, seeds: Option<&[String]>) -> Result<Vec<Unanswered>> {
         let tx = self.store.begin().await?;
         let mut found = Vec::new();

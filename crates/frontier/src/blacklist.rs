@@ -25,6 +25,7 @@ const BATCH: usize = 100;
 
 impl Frontier {
     /// A page of the blacklist: of one collection, or of all.
+    #[crate::boxed]
     pub async fn blacklist(
         &self,
         collection: Option<&str>,
@@ -41,6 +42,7 @@ impl Frontier {
 
     /// Takes a queued URL out of the queue until `until`, or until it is lifted; false if it is not
     /// queued.
+    #[crate::boxed]
     pub async fn blacklist_add(
         &self,
         collection: &str,
@@ -65,6 +67,7 @@ impl Frontier {
     }
 
     /// Brings a blacklisted URL back into the queue, due now; false if it is not blacklisted.
+    #[crate::boxed]
     pub async fn blacklist_lift(&self, collection: &str, url: &CrawlUrl) -> Result<bool> {
         let stripe = self.draw();
         let writer = &self.writer();

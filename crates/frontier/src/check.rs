@@ -49,6 +49,7 @@ pub(crate) async fn all<K: Key + 'static, V: Serialize + DeserializeOwned>(
 
 impl Frontier {
     /// Reads everything and says what does not fit.
+    #[crate::boxed]
     pub async fn audit(&self) -> Result<Ledger> {
         let tx = self.store.begin().await?;
         let urls: BTreeMap<_, _> = all(&tx, &URLS).await?.into_iter().collect();

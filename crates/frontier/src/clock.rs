@@ -167,6 +167,7 @@ impl Frontier {
 
     /// Puts right a page of what a clock wrote that was ahead, if there is any. Says whether more
     /// is to be done.
+    #[crate::boxed]
     pub async fn settle_clock(&self) -> Result<bool> {
         if !self.watch.behind.load(Ordering::Acquire) {
             return Ok(false);

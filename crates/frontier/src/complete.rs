@@ -93,6 +93,7 @@ pub struct Summary {
 
 impl Frontier {
     /// Commits a finished order with what was archived for it.
+    #[crate::boxed]
     pub async fn complete(
         &self,
         order: &Order,
@@ -107,6 +108,7 @@ impl Frontier {
     }
 
     /// Commits finished orders together, and how far the files they are archived in are good.
+    #[crate::boxed]
     pub async fn complete_all(&self, harvests: &[Harvest<'_>], files: &[FileEnd]) -> Result<CompletedAll> {
         let Some(first) = harvests.first() else { return Ok(CompletedAll::Done(Vec::new())) };
         let _turns = self.host_turns(harvests.iter().map(|harvest| harvest.order.unit.as_str())).await;

@@ -75,16 +75,19 @@ type Sums = BTreeMap<(Time, String, String), Contract>;
 
 impl Frontier {
     /// By hour, profile and domain, from `since` on.
+    #[crate::boxed]
     pub async fn contract(&self, since: Time) -> Result<Vec<ContractRow>> {
         self.contract_at(BY_DOMAIN, since).await
     }
 
     /// By hour and profile: a few rows an hour, however many domains there are.
+    #[crate::boxed]
     pub async fn contract_by_hour(&self, since: Time) -> Result<Vec<ContractRow>> {
         self.contract_at(ALL_DOMAINS, since).await
     }
 
     /// All of it in one.
+    #[crate::boxed]
     pub async fn contract_sum(&self, since: Time) -> Result<Contract> {
         let mut sum = Contract::default();
         for row in self.contract_by_hour(since).await? {

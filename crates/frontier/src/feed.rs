@@ -49,6 +49,7 @@ impl Feed<'_> {
 
 impl Frontier {
     /// The index of this name, opened once and made if it is not there.
+    #[crate::boxed]
     pub async fn index(&self, name: &str) -> Result<Index> {
         if let Some(index) = self.indexes.0.lock().get(name) {
             return Ok(index.clone());

@@ -19,6 +19,7 @@ use crate::transaction::Transaction;
 impl Frontier {
     /// From now on these reservations hold for another whole lease. Says until when; none of those
     /// that were taken back.
+    #[crate::boxed]
     pub async fn renew(&self, orders: &[&Order]) -> Result<Vec<Option<Time>>> {
         let _turns = self.host_turns(orders.iter().map(|order| order.unit.as_str())).await;
         let stripe = self.draw();

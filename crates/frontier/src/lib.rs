@@ -54,6 +54,9 @@ mod visits;
 mod walks;
 mod why;
 
+/// A future in a box is compiled here, once, and not anew in every crate that awaits it.
+pub(crate) use async_recursion::async_recursion as boxed;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -186,6 +189,7 @@ impl Frontier {
 
     /// Declares, changes and deletes things, each batch at once; in effect from the next evaluation
     /// on.
+    #[crate::boxed]
     pub async fn declare(&self, changes: &[Change]) -> Result<(), DeclareError> {
         const BATCH: usize = 1000;
         let rules = self.with_catalog(|catalog| catalog.url_rules().clone()).await?;

@@ -99,6 +99,7 @@ const IDLE_PAGE: usize = 1000;
 
 impl Frontier {
     /// A page of all known URLs: of one collection, or of all.
+    #[crate::boxed]
     pub async fn urls(
         &self,
         collection: Option<&str>,
@@ -117,6 +118,7 @@ impl Frontier {
     }
 
     /// A page of one host's queue in the order of due times.
+    #[crate::boxed]
     pub async fn queue_of(
         &self,
         host: &str,
@@ -137,6 +139,7 @@ impl Frontier {
     }
 
     /// A page of the hosts that have URLs.
+    #[crate::boxed]
     pub async fn hosts(
         &self,
         rest: Option<KeyRange>,
@@ -155,6 +158,7 @@ impl Frontier {
 
     /// Whether no URL comes due within `grace`. URLs that wait for the politeness of their host are
     /// due; those of a host that backs off are not before it does so no more.
+    #[crate::boxed]
     pub async fn is_idle(&self, grace: Span) -> Result<bool> {
         if !self.walks.have_ended() {
             return Ok(false);
@@ -180,6 +184,7 @@ impl Frontier {
     }
 
     /// The last capture of a URL that holds content, not an error: what a revisit refers to.
+    #[crate::boxed]
     pub async fn original(&self, collection: &str, surt: &str, url: &str) -> Result<Option<(Time, Capture)>> {
         let tx = self.store.begin().await?;
         let mut rest = Some(CAPTURES.range((collection, surt_in_key(surt))));
@@ -196,6 +201,7 @@ impl Frontier {
     }
 
     /// The captures of a collection, in the order of their SURT keys and times.
+    #[crate::boxed]
     pub async fn captures(
         &self,
         collection: &str,
@@ -208,6 +214,7 @@ impl Frontier {
     }
 
     /// A page of captures, from one of the [`ranges`] of them.
+    #[crate::boxed]
     pub async fn captures_in(
         &self,
         range: &KeyRange,
@@ -219,11 +226,13 @@ impl Frontier {
         Ok((rows.collect(), page.rest))
     }
 
+    #[crate::boxed]
     pub async fn capture(&self, id: &CaptureId) -> Result<Option<Capture>> {
         CAPTURES.get(&self.store.begin().await?, id.key()).await
     }
 
     /// Whether the host has URLs, or captures; `surt` is how the SURT keys of its URLs begin.
+    #[crate::boxed]
     pub async fn is_known_host(&self, host: &str, surt: &str) -> Result<bool> {
         let tx = self.store.begin().await?;
         if HOSTS.get(&tx, (host,)).await?.is_some() {
@@ -241,11 +250,13 @@ impl Frontier {
     }
 
     /// The collections that have captures, declared or not.
+    #[crate::boxed]
     pub async fn collections_with_captures(&self) -> Result<Vec<String>> {
         self.collections_in(&CAPTURES, |(name, ..)| name).await
     }
 
     /// The collections that have URLs, declared or not.
+    #[crate::boxed]
     pub async fn collections_with_urls(&self) -> Result<Vec<String>> {
         self.collections_in(&URLS, |(name, _)| name).await
     }
@@ -311,6 +322,7 @@ impl Frontier {
     /// Moves a queued URL to another due time; false if it is not queued. Moved earlier, it forgets
     /// when it was last fetched: somebody wants it then, and its schedule (F15) would put it
     /// right back.
+    #[crate::boxed]
     pub async fn move_due(&self, collection: &str, url: &CrawlUrl, due: Time) -> Result<bool> {
         let stripe = self.draw();
         let writer = &self.writer();

@@ -103,6 +103,7 @@ impl Pauses {
 
 impl Frontier {
     /// From now on nothing of it is given out; false if it is paused already.
+    #[crate::boxed]
     pub async fn pause(&self, what: &Pause) -> Result<bool> {
         // No reservation is under way that does not know of it yet.
         let _no_reservation = self.reserving.lock().await;
@@ -125,6 +126,7 @@ impl Frontier {
     }
 
     /// It goes on at once; false if it is not paused.
+    #[crate::boxed]
     pub async fn resume(&self, what: &Pause) -> Result<bool> {
         let resume = self.store.transact_idempotent(|tx| async move {
             if PAUSES.lock(&tx, what.key()).await?.is_none() {
@@ -146,6 +148,7 @@ impl Frontier {
     }
 
     /// What is paused, and since when.
+    #[crate::boxed]
     pub async fn paused(&self) -> Result<Vec<(Pause, Time)>> {
         self.pauses.catch_up(&self.store.begin().await?).await?;
         Ok(self.pauses.now.read().iter().map(|(pause, since)| (pause.clone(), *since)).collect())

@@ -46,6 +46,7 @@ impl FeasibilityRow {
 
 impl Frontier {
     /// By hour and domain, from `since` on.
+    #[crate::boxed]
     pub async fn traffic(&self, since: Time) -> Result<Vec<DomainRow>> {
         let tx = self.store.begin().await?;
         let mut sums: BTreeMap<(Time, String), Traffic> = BTreeMap::new();
@@ -61,6 +62,7 @@ impl Frontier {
     }
 
     /// By hour, of all domains together, from `since` on.
+    #[crate::boxed]
     pub async fn traffic_by_hour(&self, since: Time) -> Result<BTreeMap<Time, Traffic>> {
         let tx = self.store.begin().await?;
         let mut sums: BTreeMap<Time, Traffic> = BTreeMap::new();
@@ -76,6 +78,7 @@ impl Frontier {
     }
 
     /// Everything since the store was made.
+    #[crate::boxed]
     pub async fn totals(&self) -> Result<Totals> {
         let tx = self.store.begin().await?;
         let mut sum = Totals::default();
@@ -86,6 +89,7 @@ impl Frontier {
     }
 
     /// The last harvests, the latest first.
+    #[crate::boxed]
     pub async fn latest(&self, limit: usize) -> Result<Vec<(Time, Latest)>> {
         let tx = self.store.begin().await?;
         let page = LATEST.scan(&tx, &LATEST.range(()), limit, Order::Backward).await?;
@@ -93,6 +97,7 @@ impl Frontier {
     }
 
     /// How many URLs are in which state, by collection.
+    #[crate::boxed]
     pub async fn url_counts(&self) -> Result<BTreeMap<String, UrlCounts>> {
         let tx = self.store.begin().await?;
         let mut sums: BTreeMap<String, UrlCounts> = BTreeMap::new();
@@ -108,6 +113,7 @@ impl Frontier {
     }
 
     /// F33 for every host or group with URLs, the most loaded first.
+    #[crate::boxed]
     pub async fn feasibility(&self) -> Result<Vec<FeasibilityRow>> {
         let demands = self.demands().await?;
         let tx = self.store.begin().await?;

@@ -84,11 +84,13 @@ fn whose_turn(lines: &mut [Line], room: Room, now: Time) -> Option<(Lane, Place)
 
 impl Frontier {
     /// Up to `wanted` orders whose time has come.
+    #[crate::boxed]
     pub async fn reserve(&self, wanted: usize) -> Result<Reserved> {
         self.reserve_in(Room::of(wanted)).await
     }
 
     /// As many orders whose time has come as there is room for.
+    #[crate::boxed]
     pub async fn reserve_in(&self, room: Room) -> Result<Reserved> {
         if self.held_back.load(Ordering::Relaxed) {
             return Ok(Reserved { orders: Vec::new(), next: Some(self.now().plus(HELD_BACK)) });

@@ -61,6 +61,7 @@ impl Frontier {
 
     /// A request of the order is over, and took so long; it wants to make another one on the same
     /// slot. Says when, which nobody else may then; none if the slot was taken back.
+    #[crate::boxed]
     pub async fn another_request(
         &self,
         order: &Order,

@@ -36,11 +36,13 @@ pub struct Adoption<'a> {
 
 impl Frontier {
     /// What is known of an archive file.
+    #[crate::boxed]
     pub async fn archive_file(&self, file: &str) -> Result<Option<ArchiveFile>> {
         FILES.get(&self.store.begin().await?, (file,)).await
     }
 
     /// A page of the archive's files, in the order of their names.
+    #[crate::boxed]
     pub async fn archive_files(
         &self,
         rest: Option<KeyRange>,
@@ -52,6 +54,7 @@ impl Frontier {
     }
 
     /// All of them, read page by page.
+    #[crate::boxed]
     pub async fn all_archive_files(&self) -> Result<BTreeMap<String, ArchiveFile>> {
         let (page, mut rest) = self.archive_files(None, PAGE).await?;
         let mut files: BTreeMap<String, ArchiveFile> = page.into_iter().collect();
@@ -64,12 +67,14 @@ impl Frontier {
     }
 
     /// The number of the archive this store belongs to, if it has had one.
+    #[crate::boxed]
     pub async fn archive_id(&self) -> Result<Option<u64>> {
         COUNTERS.get(&self.store.begin().await?, (ARCHIVE,)).await
     }
 
     /// From now on the store belongs to the archive of that number, or of one that is drawn; gives
     /// it.
+    #[crate::boxed]
     pub async fn set_archive_id(&self, id: Option<u64>) -> Result<u64> {
         let id = id.unwrap_or_else(|| self.draw());
         let set = self.store.transact_idempotent(|tx| async move {
@@ -81,6 +86,7 @@ impl Frontier {
 
     /// Takes captures in that are in a file and may not be in the store; says how many were new.
     /// Nothing is counted or taken in twice.
+    #[crate::boxed]
     pub async fn adopt(&self, adoption: &Adoption<'_>) -> Result<u64> {
         let Adoption { file, collection, captures, end, batch } = *adoption;
         let adopt = self.store.transact_idempotent(|tx| async move {
@@ -110,6 +116,7 @@ impl Frontier {
 
     /// Fills in what rows older than these fields do not say: their captures know. Reads all
     /// captures, once in the life of a store.
+    #[crate::boxed]
     pub async fn describe_files(&self) -> Result<()> {
         let files = self.all_archive_files().await?.into_iter();
         let lacking: BTreeSet<String> =

@@ -35,6 +35,7 @@ pub struct Started {
 }
 
 impl Frontier {
+    #[crate::boxed]
     pub async fn start(&self, target: &Target) -> Result<Started> {
         let pairs = self.with_catalog(|catalog| pairs(catalog, target)).await?;
         self.start_pairs(pairs.into_iter().collect()).await
@@ -42,6 +43,7 @@ impl Frontier {
 
     /// Starts every seed that was never started in a collection it belongs to; the others go on as
     /// they are.
+    #[crate::boxed]
     pub async fn start_new(&self) -> Result<Started> {
         let all = self
             .with_catalog(|catalog| -> BTreeSet<(String, String, String)> {

@@ -28,6 +28,7 @@ pub struct Swept {
 impl Frontier {
     /// Takes back what is past its lease and brings back what is past its blacklisting. Cheap where
     /// there is nothing.
+    #[crate::boxed]
     pub async fn sweep(&self) -> Result<Swept> {
         // No lease is given that ends before the moment it is given: what was swept once stays swept,
         // unless the clock went back (F40).
@@ -40,6 +41,7 @@ impl Frontier {
 
     /// For a process that has the store to itself: whatever is reserved now was reserved by a
     /// process that is gone.
+    #[crate::boxed]
     pub async fn recover(&self) -> Result<usize> {
         self.take_back(i64::MIN, Time(i64::MAX - 1)).await
     }
@@ -73,6 +75,7 @@ impl Frontier {
     /// Goes through all queued URLs and removes those that the next evaluation would (F9, F10,
     /// F13). Nothing depends on it: it only makes deletions show at once. Returns how many
     /// went.
+    #[crate::boxed]
     pub async fn sweep_deleted(&self) -> Result<usize> {
         let stripe = self.draw();
         let mut removed = 0;

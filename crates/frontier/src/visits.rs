@@ -43,6 +43,7 @@ impl Frontier {
     }
 
     /// Asks for a slot of a host, for a request to this URL.
+    #[crate::boxed]
     pub async fn visit(&self, host: &str, url: &str) -> Result<Visit> {
         let writer = &self.writer();
         let visit = self.store.transact_idempotent(|tx| async move {
@@ -55,6 +56,7 @@ impl Frontier {
     }
 
     /// The request is over, and took so long; none: nobody was asked.
+    #[crate::boxed]
     pub async fn leave(&self, visiting: &Visiting, took: Option<Span>) -> Result<()> {
         let _turn = self.host_turns(std::iter::once(visiting.unit.as_str())).await;
         let writer = &self.writer();

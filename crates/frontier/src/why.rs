@@ -55,6 +55,7 @@ pub struct HostSituation {
 
 impl Frontier {
     /// For one collection, or for each.
+    #[crate::boxed]
     pub async fn why(&self, url: &CrawlUrl, collection: Option<&str>) -> Result<Vec<Explanation>> {
         let tx = self.store.begin().await?;
         let writer = &self.writer();

@@ -64,6 +64,7 @@ pub struct Counts {
 
 impl Figures {
     /// Reads the counters of the store, and with `promises` also what was promised.
+    #[crate::boxed]
     pub async fn look(&self, frontier: &Frontier, promises: bool) -> store::Result<()> {
         let urls = frontier.url_counts().await?;
         let totals = frontier.totals().await?;
@@ -87,6 +88,7 @@ impl Figures {
     }
 
     /// Looks once a second; ends only with an error.
+    #[crate::boxed]
     pub async fn keep_current(&self, frontier: &Frontier) -> store::Error {
         let mut looks = 0u32;
         loop {

@@ -19,6 +19,9 @@ mod signals;
 pub mod walk;
 pub mod wire;
 
+/// A future in a box is compiled here, once, and not anew in every crate that awaits it.
+pub(crate) use async_recursion::async_recursion as boxed;
+
 pub use figures::error_word;
 pub use nothing::{achieved, unanswered};
 pub use run::{Harvest, Outcome, Until, Wanted};

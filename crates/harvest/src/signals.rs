@@ -78,6 +78,7 @@ impl Signals {
 }
 
 /// Waits for one signal.
+#[crate::boxed]
 pub async fn signal() -> io::Result<()> {
     let mut streams = streams()?;
     next(&mut streams).await;

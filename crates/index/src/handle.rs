@@ -41,6 +41,7 @@ impl std::fmt::Debug for Index {
 
 impl Index {
     /// Opens the index of this name, and makes it if it is not there.
+    #[crate::boxed]
     pub async fn open(store: &Store, name: &str) -> Result<Index> {
         if name.is_empty() {
             return Err(Error::lasting("an index needs a name"));
@@ -57,6 +58,7 @@ impl Index {
     }
 
     /// The index of this name, if there is one.
+    #[crate::boxed]
     pub async fn find(store: &Store, name: &str) -> Result<Option<Index>> {
         let known = INDEXES.get(&store.begin().await?, (name,)).await?;
         match known {
@@ -66,6 +68,7 @@ impl Index {
     }
 
     /// The names of all indexes of a store, sorted.
+    #[crate::boxed]
     pub async fn names(store: &Store) -> Result<Vec<String>> {
         let tx = store.begin().await?;
         let rows = INDEXES.scan(&tx, &INDEXES.range(()), INDEXES_MAX, Order::Forward).await?.rows;

@@ -31,6 +31,9 @@ pub mod schema;
 mod uri;
 mod verify;
 
+/// A future in a box is compiled here, once, and not anew in every crate that awaits it.
+pub(crate) use async_recursion::async_recursion as boxed;
+
 pub use dump::Dump;
 pub use error::Error;
 pub use handle::Index;

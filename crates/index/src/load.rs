@@ -47,12 +47,14 @@ enum Plan {
 
 impl Index {
     /// Loads one page. Of many pages in one transaction, [`Index::load_many`] makes less work.
+    #[crate::boxed]
     pub async fn load(&self, tx: &Tx, uri: &Uri, page: Option<&Page>, at: Time) -> Result<Loaded> {
         Ok(self.load_many(tx, &[Load { uri, page, at }]).await?.pop().unwrap_or(Loaded::Unchanged))
     }
 
     /// Loads pages, and says of each whether it changed. A page may be among them twice; the last
     /// counts.
+    #[crate::boxed]
     pub async fn load_many(&self, tx: &Tx, loads: &[Load<'_>]) -> Result<Vec<Loaded>> {
         let number = self.number();
         let heads = HEADS.multi_get(tx, loads.iter().map(|load| (number, load.uri.as_str()))).await?;

@@ -48,6 +48,7 @@ pub struct Report {
 
 impl Index {
     /// Recomputes everything from the pages and compares. The index must be at rest.
+    #[crate::boxed]
     pub async fn verify(&self, repair: Repair) -> Result<Report, Error> {
         let tx = self.store().begin().await?;
         let notes = self.waiting_in(&tx, 1).await?;

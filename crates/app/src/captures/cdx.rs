@@ -32,6 +32,7 @@ pub struct Which {
 }
 
 /// What the index is to have in it.
+#[crate::boxed]
 pub async fn export_cdx(app: &App, which: Which) -> Answer<Export> {
     let collections = app.collections_with_captures(which.collection.as_deref()).await?;
     let rows_max = (ROWS_HELD / collections.len().max(1)).clamp(ROWS_MIN, ROWS_MAX);
@@ -49,6 +50,7 @@ pub struct Export(Vec<Lines>);
 
 impl Export {
     /// The next lines; none at the end.
+    #[crate::boxed]
     pub async fn piece(mut self) -> store::Result<Option<(Vec<u8>, Export)>> {
         let mut piece = Vec::with_capacity(PIECE_BYTES + 1024);
         while piece.len() < PIECE_BYTES {

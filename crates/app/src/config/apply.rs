@@ -43,6 +43,7 @@ pub struct AppliedKind {
 const KINDS: [&str; 7] = ["settings", "collection", "profile", "host group", "host", "seed", "walk"];
 
 /// Makes what is declared of what the config says.
+#[crate::boxed]
 pub async fn apply_config(
     app: &App,
     How { prune }: How,

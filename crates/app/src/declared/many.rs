@@ -56,6 +56,7 @@ pub struct SeedsAdded {
 /// Declare many seeds at once: those that are there get the profiles they lack
 ///
 /// If one is wrong, none is taken.
+#[crate::boxed]
 pub async fn add_seeds(app: &App, many: ManySeeds) -> Answer<SeedsAdded> {
     let _turn = app.edits.lock().await;
     let (changes, added) = app.look(|catalog| differences(catalog, many)).await??;

@@ -44,6 +44,7 @@ pub struct Deleted {
     pub swept: Option<usize>,
 }
 
+#[crate::boxed]
 pub async fn list(app: &App, kind: Kind, paging: &Paging) -> Answer<Page<Value>> {
     app.look(|catalog| {
         let (names, next) = paging.names(kind.names(catalog))?;
@@ -72,6 +73,7 @@ pub struct Expected {
     pub if_none_match: Vec<String>,
 }
 
+#[crate::boxed]
 pub async fn show(app: &App, kind: Kind, name: &str) -> Answer<Tagged> {
     app.look(|catalog| Ok(Tagged::of(catalog, kind, &resolved(catalog, kind, name)?))).await?
 }
@@ -89,6 +91,7 @@ fn found(catalog: &Catalog, kind: Kind, name: &str, expected: &Expected) -> Answ
 }
 
 /// Adds or replaces one; true if there was none.
+#[crate::boxed]
 pub async fn put(
     app: &App,
     kind: Kind,
@@ -109,6 +112,7 @@ pub async fn put(
     Ok((!is_there, app.look(|catalog| Tagged::of(catalog, kind, name)).await?))
 }
 
+#[crate::boxed]
 pub async fn delete(app: &App, kind: Kind, name: &str, expected: &Expected, sweep: bool) -> Answer<Deleted> {
     let turn = app.edits.lock().await;
     let name = app.look(|catalog| found(catalog, kind, name, expected)).await??;
@@ -122,6 +126,7 @@ pub async fn delete(app: &App, kind: Kind, name: &str, expected: &Expected, swee
     Ok(Deleted { name, left_dangling, swept })
 }
 
+#[crate::boxed]
 pub async fn switch(
     app: &App,
     kind: Kind,

@@ -8,11 +8,13 @@ use super::{Expected, Tagged, etag};
 use crate::{Answer, App};
 
 /// The settings, and the tag of what they say.
+#[crate::boxed]
 pub async fn get_settings(app: &App) -> Answer<Tagged> {
     let settings = app.look(|catalog| written(catalog.settings())).await?;
     Ok(Tagged { tag: etag(&settings), thing: settings })
 }
 
+#[crate::boxed]
 pub async fn put_settings(app: &App, expected: &Expected, body: &Value) -> Answer<Tagged> {
     let _turn = app.edits.lock().await;
     let now = app.look(|catalog| written(catalog.settings())).await?;

@@ -21,6 +21,7 @@ pub struct Which<'a> {
 }
 
 /// The name of the index that is meant.
+#[crate::boxed]
 pub async fn choose(store: &Store, which: &Which<'_>) -> Answer<String> {
     pick(Index::names(store).await?, which)
 }

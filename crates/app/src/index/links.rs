@@ -66,6 +66,7 @@ pub struct Inlinks {
 }
 
 /// Get what is known of a page
+#[crate::boxed]
 pub async fn get_page(app: &App, asked: OnePage) -> Answer<PageFacts> {
     let index = open(app, asked.collection.as_deref(), asked.all).await?;
     Ok(known_page(&index, &asked.url).await?.1)
@@ -74,6 +75,7 @@ pub async fn get_page(app: &App, asked: OnePage) -> Answer<PageFacts> {
 /// List the links to a page with their texts, in the order of the pages that link
 ///
 /// With a stretch of time, only those that were there in it.
+#[crate::boxed]
 pub async fn list_inlinks(app: &App, asked: Inlinks) -> Answer<Page<IndexInlink>> {
     let limit = page::limit(asked.limit)?;
     let seen = Seen {
@@ -86,6 +88,7 @@ pub async fn list_inlinks(app: &App, asked: Inlinks) -> Answer<Page<IndexInlink>
 }
 
 /// List the links of a page with their texts, in the order of where they lead
+#[crate::boxed]
 pub async fn list_outlinks(app: &App, asked: Outlinks) -> Answer<Page<IndexOutlink>> {
     let limit = page::limit(asked.limit)?;
     let index = open(app, asked.collection.as_deref(), asked.all).await?;
@@ -94,6 +97,7 @@ pub async fn list_outlinks(app: &App, asked: Outlinks) -> Answer<Page<IndexOutli
 }
 
 /// A page that is loaded or linked to.
+#[crate::boxed]
 pub async fn known_page(index: &Index, url: &str) -> Answer<(Uri, PageFacts)> {
     let uri = uri_of(url)?;
     match index.page(&uri).await? {

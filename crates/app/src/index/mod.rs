@@ -38,6 +38,7 @@ pub struct IndexItem {
 }
 
 /// List the indexes in the order of their collections, and what each holds
+#[crate::boxed]
 pub async fn list_indexes(app: &App, paging: Paging) -> Answer<Page<IndexItem>> {
     let (names, next) = paging.names(Index::names(app.frontier.store()).await?)?;
     let mut items = Vec::with_capacity(names.len());
@@ -59,6 +60,7 @@ pub struct One {
 }
 
 /// Get what an index holds, and what waits to be worked in
+#[crate::boxed]
 pub async fn get_index(app: &App, asked: One) -> Answer<IndexItem> {
     let index = open(app, asked.collection.as_deref(), asked.all).await?;
     stats(&index).await
@@ -70,6 +72,7 @@ async fn open(app: &App, collection: Option<&str>, all: bool) -> Answer<Index> {
     Ok(app.frontier.index(&name).await?)
 }
 
+#[crate::boxed]
 pub async fn stats(index: &Index) -> Answer<IndexItem> {
     let totals = index.totals().await?;
     Ok(IndexItem {

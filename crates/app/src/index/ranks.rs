@@ -69,6 +69,7 @@ pub struct List {
 /// List the pages that are linked to most
 ///
 /// By incount, pages that nothing links to are not listed.
+#[crate::boxed]
 pub async fn top_pages(app: &App, asked: Top) -> Answer<Page<IndexPage>> {
     let limit = page::limit(asked.limit)?;
     let index = open(app, asked.collection.as_deref(), asked.all).await?;
@@ -76,6 +77,7 @@ pub async fn top_pages(app: &App, asked: Top) -> Answer<Page<IndexPage>> {
 }
 
 /// List the domains with the most pages
+#[crate::boxed]
 pub async fn top_domains(app: &App, asked: List) -> Answer<Page<IndexDomain>> {
     let limit = page::limit(asked.limit)?;
     let index = open(app, asked.collection.as_deref(), asked.all).await?;
@@ -83,12 +85,14 @@ pub async fn top_domains(app: &App, asked: List) -> Answer<Page<IndexDomain>> {
 }
 
 /// Get a domain
+#[crate::boxed]
 pub async fn get_domain(app: &App, name: String, asked: One) -> Answer<IndexDomain> {
     let index = open(app, asked.collection.as_deref(), asked.all).await?;
     known_domain(&index, &name).await
 }
 
 /// List the pages of a domain, the highest score first
+#[crate::boxed]
 pub async fn domain_pages(app: &App, name: String, asked: List) -> Answer<Page<IndexPage>> {
     let limit = page::limit(asked.limit)?;
     let index = open(app, asked.collection.as_deref(), asked.all).await?;
@@ -97,6 +101,7 @@ pub async fn domain_pages(app: &App, name: String, asked: List) -> Answer<Page<I
 }
 
 /// A domain of which something is known.
+#[crate::boxed]
 pub async fn known_domain(index: &Index, name: &str) -> Answer<IndexDomain> {
     let uri = reversed(name)?;
     let domain = domain_text(&uri);
@@ -111,6 +116,7 @@ pub async fn known_domain(index: &Index, name: &str) -> Answer<IndexDomain> {
 }
 
 /// List what is linked to most but was never captured
+#[crate::boxed]
 pub async fn missing_pages(app: &App, asked: List) -> Answer<Page<IndexPage>> {
     let limit = page::limit(asked.limit)?;
     let index = open(app, asked.collection.as_deref(), asked.all).await?;

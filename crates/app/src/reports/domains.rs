@@ -121,6 +121,7 @@ pub struct Asked {
 }
 
 /// A drawing of the report, as SVG.
+#[crate::boxed]
 pub async fn drawing(app: &App, asked: &Asked) -> Answer<String> {
     limit(asked.limit)?;
     let (since, now) = since(app, asked.since.as_deref())?;
@@ -128,6 +129,7 @@ pub async fn drawing(app: &App, asked: &Asked) -> Answer<String> {
 }
 
 /// The rows of the report.
+#[crate::boxed]
 pub async fn rows(app: &App, asked: &Asked) -> Answer<Report<DomainItem>> {
     let (limit, by) = (limit(asked.limit)?, asked.by);
     let (since, now) = since(app, asked.since.as_deref())?;

@@ -29,6 +29,7 @@ pub struct ErrorItem {
 }
 
 /// A drawing of the report, as SVG.
+#[crate::boxed]
 pub async fn drawing(app: &App, asked: &Asked) -> Answer<String> {
     limit(asked.limit)?;
     let (since, now) = since(app, asked.since.as_deref())?;
@@ -36,6 +37,7 @@ pub async fn drawing(app: &App, asked: &Asked) -> Answer<String> {
 }
 
 /// The rows of the report.
+#[crate::boxed]
 pub async fn rows(app: &App, asked: &Asked) -> Answer<Report<ErrorItem>> {
     let limit = limit(asked.limit)?;
     let (since, _) = since(app, asked.since.as_deref())?;

@@ -56,12 +56,14 @@ pub struct Asked {
 }
 
 /// A drawing of the report, as SVG.
+#[crate::boxed]
 pub async fn drawing(app: &App, asked: &Asked) -> Answer<String> {
     limit(asked.limit)?;
     app.heavy(async move |app| Ok(plot(&app.frontier.feasibility().await?))).await
 }
 
 /// The rows of the report.
+#[crate::boxed]
 pub async fn rows(app: &App, asked: &Asked) -> Answer<FeasibilityReport> {
     let limit = limit(asked.limit)?;
     app.heavy(async move |app| {

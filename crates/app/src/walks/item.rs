@@ -44,6 +44,7 @@ pub enum WalkState {
     Ended,
 }
 
+#[crate::boxed]
 pub async fn item(app: &App, sight: &WalkSight) -> Answer<WalkItem> {
     let WalkSight { declared, walk, run, .. } = sight;
     let state = match (sight.is_new, sight.ended) {

@@ -24,6 +24,7 @@ use super::{Answer, App, Problem};
 use crate::page::{Page, Paging};
 
 /// List the walks in the order of their names, and where each stands
+#[crate::boxed]
 pub async fn list_walks(app: &App, paging: Paging) -> Answer<Page<WalkItem>> {
     let all = app.look(|catalog| catalog.walks().map(|walk| walk.name.clone()).collect()).await?;
     let (names, next) = paging.names::<String>(all)?;
@@ -46,6 +47,7 @@ pub async fn list_walks(app: &App, paging: Paging) -> Answer<Page<WalkItem>> {
 ///
 /// Ranges are inclusive; with a step, a range means its first, its last and those between them in
 /// steps. A list that is cut off goes on at `from` in `more`.
+#[crate::boxed]
 pub async fn get_walk(app: &App, name: String, look: Look) -> Answer<WalkDetail> {
     look.check()?;
     let shown = app.heavy(async move |app| {
@@ -56,6 +58,7 @@ pub async fn get_walk(app: &App, name: String, look: Look) -> Answer<WalkDetail>
 }
 
 /// A walk with all that is known of its ids.
+#[crate::boxed]
 pub async fn sight(app: &App, name: &str) -> Answer<WalkSight> {
     match app.frontier.walk(name).await {
         Ok(sight) => Ok(sight),
@@ -95,6 +98,7 @@ pub struct AnotherRun {
 }
 
 /// Walks on, or over what is left.
+#[crate::boxed]
 pub async fn resume_walk(app: &App, name: String, AnotherRun { strategy }: AnotherRun) -> Answer<WalkItem> {
     let resumed = app.heavy(async move |app| {
         if let Err(error) = app.frontier.resume_walk(&name, strategy.into()).await {
@@ -106,6 +110,7 @@ pub async fn resume_walk(app: &App, name: String, AnotherRun { strategy }: Anoth
 }
 
 /// Switches a walk on or off. What is in flight comes home, and nothing is lost.
+#[crate::boxed]
 pub async fn switch(app: &App, name: String, active: bool) -> Answer<Switched> {
     let _turn = app.edits.lock().await;
     let walk = declared(app, &name).await?;
@@ -117,6 +122,7 @@ pub async fn switch(app: &App, name: String, active: bool) -> Answer<Switched> {
 }
 
 /// A walk as it is declared.
+#[crate::boxed]
 pub async fn declared(app: &App, name: &str) -> Answer<DeclaredWalk> {
     app.look(|catalog| catalog.walk(name).cloned().ok_or_else(|| nowhere(catalog, name))).await?
 }

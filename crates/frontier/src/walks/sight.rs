@@ -36,6 +36,7 @@ pub enum WalkError {
 
 impl Frontier {
     /// A declared walk as it stands in the store.
+    #[crate::boxed]
     pub async fn walk(&self, name: &str) -> Result<WalkSight, WalkError> {
         let tx = self.store.begin().await?;
         self.declared.catch_up(&tx).await?;
@@ -78,6 +79,7 @@ impl Frontier {
 
     /// L11: begins another run of a walk, or its first. Not while its ids are in flight; other
     /// walks go on as they were.
+    #[crate::boxed]
     pub async fn resume_walk(&self, name: &str, resume: Resume) -> Result<(), WalkError> {
         // No reservation is under way that has taken ids off it.
         let _no_reservation = self.reserving.lock().await;
@@ -109,6 +111,7 @@ impl Frontier {
     }
 
     /// Forgets what is known of a walk's ids, as if it had never been walked.
+    #[crate::boxed]
     pub async fn forget_walk(&self, name: &str) -> Result<(), WalkError> {
         let forget = self.store.transact_idempotent(|tx| async move {
             WALKS.delete(&tx, (name,))?;

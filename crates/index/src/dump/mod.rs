@@ -49,6 +49,7 @@ enum Part {
 
 impl Index {
     /// Begins a dump of what is there now.
+    #[crate::boxed]
     pub async fn dump(&self) -> Result<Dump> {
         let index = self.number();
         let total = |row: &str, scope, by| Part::Ranks(Ranks::new(index, row, scope, by));
@@ -66,6 +67,7 @@ impl Index {
 
 impl Dump {
     /// The next lines, whole ones; `None` after the last.
+    #[crate::boxed]
     pub async fn next(&mut self) -> Result<Option<Vec<u8>>> {
         let mut out = Vec::new();
         while out.len() < PIECE_BYTES {

@@ -25,6 +25,7 @@ enum Want {
 impl Index {
     /// Does one batch of whatever waits; false when there was nothing that nobody else is working
     /// on. `worker` tells where to look first, so that workers do not look at the same shards.
+    #[crate::boxed]
     pub async fn step(&self, worker: usize) -> Result<bool> {
         Ok(self.step_full(worker).await? || self.step_pages(worker).await? || self.step_thin(worker).await?)
     }
@@ -93,6 +94,7 @@ impl Index {
     }
 
     /// Works until nothing waits, together with whoever else does.
+    #[crate::boxed]
     pub async fn to_rest(&self) -> Result<()> {
         loop {
             let left = self.board().left.notified();
@@ -112,6 +114,7 @@ impl Index {
     }
 
     /// How many notes wait, each shard counted up to `limit`: the measure for back-pressure.
+    #[crate::boxed]
     pub async fn waiting(&self, limit: usize) -> Result<u64> {
         self.waiting_in(&self.store().begin().await?, limit).await
     }
@@ -128,6 +131,7 @@ impl Index {
 
     /// The time of the oldest load that is not worked in: how far the index lags behind. Loads of
     /// one shard count as old as its first.
+    #[crate::boxed]
     pub async fn waiting_since(&self) -> Result<Option<Time>> {
         let tx = self.store().begin().await?;
         let mut oldest: Option<Time> = None;

@@ -18,6 +18,7 @@ const EXAMINED_MAX: usize = 10_000;
 impl Index {
     /// The links to a URI with their anchor texts, by source. With a stretch of time, only those
     /// that were there in it; then a page may be short, or empty, and still have a next one.
+    #[crate::boxed]
     pub async fn inlinks(
         &self,
         uri: &Uri,
@@ -78,6 +79,7 @@ impl Index {
     }
 
     /// The links of a page, by target; nothing if it is not loaded.
+    #[crate::boxed]
     pub async fn outlinks(
         &self,
         uri: &Uri,

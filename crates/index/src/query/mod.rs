@@ -88,6 +88,7 @@ pub struct PageFacts {
 
 impl Index {
     /// Counts of one URI; `None` if it is neither loaded nor linked to.
+    #[crate::boxed]
     pub async fn page(&self, uri: &Uri) -> Result<Option<PageFacts>, Error> {
         let tx = self.store().begin().await?;
         let key = (self.number(), uri.as_str());
@@ -107,6 +108,7 @@ impl Index {
     }
 
     /// How many URIs are known in a domain (X8); the domain is spelt as in [`Uri::domain`].
+    #[crate::boxed]
     pub async fn domain(&self, domain: &str) -> Result<u64, Error> {
         let tx = self.store().begin().await?;
         let count = DOMAINS.get(&tx, (self.number(), domain)).await?.unwrap_or(0);
@@ -114,6 +116,7 @@ impl Index {
     }
 
     /// What the whole index holds.
+    #[crate::boxed]
     pub async fn totals(&self) -> Result<Totals, Error> {
         Ok(self.tally(&self.store().begin().await?).await?.into())
     }

@@ -109,6 +109,7 @@ impl Stream<'_> {
 impl Index {
     /// X9, X12: URIs by incount or score, highest first. By incount, those without inlinks are not
     /// listed.
+    #[crate::boxed]
     pub async fn top(&self, by: By, after: Option<&str>, limit: usize) -> Result<Listing<RankedPage>, Error> {
         let query = match by {
             By::Incount => "incount",
@@ -118,11 +119,13 @@ impl Index {
     }
 
     /// X15: URIs that were never captured, the most linked-to first.
+    #[crate::boxed]
     pub async fn missing(&self, after: Option<&str>, limit: usize) -> Result<Listing<RankedPage>, Error> {
         self.ranked(Scope::Everything, By::Incount, &[false], "missing", after, limit).await
     }
 
     /// X8: the URIs of a domain by score; the domain is spelt as in [`Uri::domain`].
+    #[crate::boxed]
     pub async fn domain_pages(
         &self,
         domain: &str,
@@ -134,6 +137,7 @@ impl Index {
     }
 
     /// X9: domains by the number of URIs known in them.
+    #[crate::boxed]
     pub async fn top_domains(
         &self,
         after: Option<&str>,

@@ -74,6 +74,7 @@ impl<'a> Adopter<'a> {
     }
 
     /// Takes in what is in the file from a byte on.
+    #[crate::boxed]
     pub async fn take_in(&self, held: &Held, from: u64, named: Option<&str>) -> Result<Adopted> {
         let path = held.path(self.dir);
         let cannot = || format!("cannot read {}", path.display());

@@ -33,6 +33,7 @@ pub struct Recovered {
 
 impl WarcArchive {
     /// Looks whether store and archive fit together. Changes nothing.
+    #[crate::boxed]
     pub async fn examine(&self, data: &Path) -> Result<Examined> {
         let picture = Picture::take(&self.frontier, &self.dir).await?;
         let deeds = picture.judged().map_err(|behind| {
@@ -43,6 +44,7 @@ impl WarcArchive {
     }
 
     /// Puts right what the last process left open. To be called before anything is archived.
+    #[crate::boxed]
     pub async fn recover(&self, examined: Examined) -> Result<Recovered> {
         let Examined { picture, deeds } = examined;
         let mut recovered = Recovered::default();
