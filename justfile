@@ -16,6 +16,11 @@ lint:
 ci:
     .ci/run
 
+# The store's contract on a small TiKV cluster on this machine (builds its servers the first time: some minutes)
+cluster DIR="target/cluster":
+    tests/cluster/cluster start {{ DIR }}
+    SKURD_TEST_PD=127.0.0.1:23790 cargo test --package skurd-store --features tikv --test tikv --locked; tests/cluster/cluster stop {{ DIR }}
+
 # Licences, advisories, duplicates, sources (needs `cargo install cargo-deny --locked`)
 deny:
     cargo deny --workspace --locked check
