@@ -19,7 +19,7 @@ ci:
 # The store's contract on a small TiKV cluster on this machine (builds its servers the first time: some minutes)
 cluster DIR="target/cluster":
     tests/cluster/cluster start {{ DIR }}
-    SKURD_TEST_PD=127.0.0.1:23790 cargo test --package skurd-store --features tikv --test tikv --locked; tests/cluster/cluster stop {{ DIR }}
+    SKURD_TEST_PD=127.0.0.1:23790 cargo test --package skurd-store --features tikv --test tikv --locked; passed=$?; tests/cluster/cluster stop {{ DIR }}; exit $passed
 
 # Licences, advisories, duplicates, sources (needs `cargo install cargo-deny --locked`)
 deny:

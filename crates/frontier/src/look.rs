@@ -238,7 +238,7 @@ impl Frontier {
         if HOSTS.get(&tx, (host,)).await?.is_some() {
             return Ok(true);
         }
-        for collection in self.collections_with_captures().await? {
+        for collection in collections_in(&tx, &CAPTURES, |(name, ..)| name).await? {
             let from = CAPTURES.range_from((collection.as_str(),), (collection.as_str(), surt));
             let first = CAPTURES.first(&tx, &from).await?;
             let rest = first.as_ref().and_then(|((_, first, ..), _)| first.strip_prefix(surt));
@@ -252,34 +252,13 @@ impl Frontier {
     /// The collections that have captures, declared or not.
     #[crate::boxed]
     pub async fn collections_with_captures(&self) -> Result<Vec<String>> {
-        self.collections_in(&CAPTURES, |(name, ..)| name).await
+        collections_in(&self.store.begin().await?, &CAPTURES, |(name, ..)| name).await
     }
 
     /// The collections that have URLs, declared or not.
     #[crate::boxed]
     pub async fn collections_with_urls(&self) -> Result<Vec<String>> {
-        self.collections_in(&URLS, |(name, _)| name).await
-    }
-
-    /// Without reading all of the table.
-    async fn collections_in<K: Key + 'static, V: Serialize + DeserializeOwned>(
-        &self,
-        table: &Table<K, V>,
-        collection: fn(K) -> String,
-    ) -> Result<Vec<String>>
-    where
-        for<'a> (&'a str,): Prefix<K>,
-        (): Prefix<K>,
-    {
-        let tx = self.store.begin().await?;
-        let mut names = Vec::new();
-        let mut range = table.range(());
-        while let Some((key, _)) = table.first(&tx, &range).await? {
-            let name = collection(key);
-            range.from = table.range((name.as_str(),)).to;
-            names.push(name);
-        }
-        Ok(names)
+        collections_in(&self.store.begin().await?, &URLS, |(name, _)| name).await
     }
 }
 
@@ -341,4 +320,24 @@ impl Frontier {
         });
         shift.await
     }
+}
+
+/// The collections of a table, without reading all of it.
+async fn collections_in<K: Key + 'static, V: Serialize + DeserializeOwned>(
+    tx: &Tx,
+    table: &Table<K, V>,
+    collection: fn(K) -> String,
+) -> Result<Vec<String>>
+where
+    for<'a> (&'a str,): Prefix<K>,
+    (): Prefix<K>,
+{
+    let mut names = Vec::new();
+    let mut range = table.range(());
+    while let Some((key, _)) = table.first(tx, &range).await? {
+        let name = collection(key);
+        range.from = table.range((name.as_str(),)).to;
+        names.push(name);
+    }
+    Ok(names)
 }

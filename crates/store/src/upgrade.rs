@@ -38,6 +38,19 @@ use crate::txn::{Bytes, Durability, Order, Tx};
 /// to anybody.
 pub const FORMAT: u8 = 2;
 
+/// How a store says its format: a line that begins so, and the number.
+const FORMAT_WORD: &str = "skurd-store ";
+
+/// What a store of the present format says.
+pub(crate) fn format_line() -> String {
+    format!("{FORMAT_WORD}{FORMAT}\n")
+}
+
+/// The format that a store says it has, if that is what it says.
+pub(crate) fn read_format(line: &str) -> Option<u32> {
+    line.trim_end().strip_prefix(FORMAT_WORD)?.parse().ok()
+}
+
 /// The newest format that somebody has data of: its rows never change again. Below [`FORMAT`] while
 /// that is in the making.
 pub const CLOSED_FORMAT: u8 = 1;

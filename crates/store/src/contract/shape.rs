@@ -96,8 +96,9 @@ pub fn limits_are_told_and_exact<S: Subject>() {
             }
         };
         assert!(matches!(over, Error::TooLarge { max, .. } if max == room), "{over}");
-        let left = room - written * (VALUE_BYTES_MAX + 8);
-        assert!(left < VALUE_BYTES_MAX + 8 + ROOM, "{written} of {room} bytes");
+        let each = (room - tx.room()) / written;
+        assert!((VALUE_BYTES_MAX + 8..VALUE_BYTES_MAX + 8 + ROOM).contains(&each), "{each} bytes a row");
+        assert_eq!(written, room / each);
     });
 }
 
@@ -147,6 +148,7 @@ pub fn big_transactions_are_whole<S: Subject>() {
         let tx = subject.store().begin().await.unwrap();
         let fits = |n: &u32| tx.room() > ROOM && tx.put(n.to_be_bytes(), vec![1; 50]).is_ok();
         let rows = (0..ROWS_MAX).take_while(fits).count();
+        assert!(rows == ROWS_MAX as usize || tx.room() <= ROOM, "a row is refused though there is room");
         subject.store().commit(&tx).await.unwrap();
         rows
     });

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use crate::error::OpenError;
 use crate::private;
-use crate::upgrade::FORMAT;
+use crate::upgrade::{self, FORMAT};
 
 const FORMAT_FILE: &str = "FORMAT";
 const FORMAT_DRAFT: &str = "FORMAT.new";
@@ -164,8 +164,7 @@ fn read_format(dir: &Path) -> Result<Option<u32>, OpenError> {
     let mut text = String::new();
     let bad = |problem: &str| OpenError::BadFormatFile { path: path.clone(), problem: problem.to_owned() };
     file.take(100).read_to_string(&mut text).map_err(|_| bad("it is not text"))?;
-    let number = text.trim_end().strip_prefix("skurd-store ").and_then(|n| n.parse().ok());
-    number.map(Some).ok_or_else(|| bad("it should say `skurd-store` and a number"))
+    upgrade::read_format(&text).map(Some).ok_or_else(|| bad("it should say `skurd-store` and a number"))
 }
 
 /// Marks the directory as one of the present format.
@@ -177,7 +176,7 @@ pub(crate) fn write_format(dir: &Path) -> Result<(), OpenError> {
             _ => {}
         }
         let mut file = private::writing().create_new(true).open(&draft)?;
-        writeln!(file, "skurd-store {FORMAT}")?;
+        file.write_all(upgrade::format_line().as_bytes())?;
         file.sync_all()?;
         fs::rename(&draft, &path)?;
         File::open(dir)?.sync_all()

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tikv_client::{Timestamp, TimestampExt, Transaction};
 
 use super::{Cluster, Tikv, failed};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How often old versions are removed.
 const EVERY: Duration = Duration::from_secs(600);
@@ -55,24 +55,13 @@ pub(super) async fn turn(tikv: &Tikv, me: u64) -> Result<bool> {
 async fn take_lease(tikv: &Tikv, transaction: &mut Transaction, me: u64, now: i64) -> Result<bool> {
     let key = tikv.own_key(LEASE_KEY);
     let held = transaction.get(key.clone()).await.map_err(|error| failed(&error))?;
-    let held = held.and_then(|bytes| <[u8; 16]>::try_from(bytes.as_slice()).ok()).map(u128::from_be_bytes);
-    if let Some(lease) = held
-        && owner(lease) != me
-        && until(lease) > now
-    {
+    let held: Option<(u64, i64)> = held.and_then(|bytes| postcard::from_bytes(&bytes).ok());
+    if held.is_some_and(|(owner, until)| owner != me && until > now) {
         return Ok(false);
     }
     let ends = now.saturating_add(i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX));
-    let lease = (u128::from(me) << 64) | u128::from(ends.unsigned_abs());
-    transaction.put(key, lease.to_be_bytes().to_vec()).await.map_err(|error| failed(&error))?;
+    let lease = postcard::to_stdvec(&(me, ends)).map_err(|error| Error::Corrupt(error.to_string()))?;
+    transaction.put(key, lease).await.map_err(|error| failed(&error))?;
     tikv.cluster.commit(transaction).await?;
     Ok(true)
-}
-
-fn owner(lease: u128) -> u64 {
-    u64::try_from(lease >> 64).unwrap_or(0)
-}
-
-fn until(lease: u128) -> i64 {
-    i64::try_from(lease & u128::from(u64::MAX)).unwrap_or(i64::MAX)
 }

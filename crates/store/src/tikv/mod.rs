@@ -41,7 +41,7 @@ use crate::recent::key_hash;
 use crate::stats::{Operations, Stats};
 use crate::table::KeyRange;
 use crate::txn::{Bytes, Order, Write, WriteSet};
-use crate::upgrade::FORMAT;
+use crate::upgrade::{self, FORMAT};
 
 /// Keys and values of a transaction, together, and what each key takes beside its bytes: many small
 /// rows are what costs.
@@ -49,7 +49,7 @@ pub(crate) const TXN_BYTES_MAX: usize = 8 << 20;
 pub(crate) const KEY_BYTES: usize = 512;
 /// Rows of one scan: so many are asked of every region that its range touches.
 const PAGE_ROWS_MAX: usize = 256;
-/// A page of the largest values is no larger.
+/// A page that would be larger is asked for again with fewer rows.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
 /// A single request, as the client sees it.
 const REQUEST_MAX: Duration = Duration::from_secs(5);
@@ -64,7 +64,6 @@ const WAIT: Duration = Duration::from_secs(1);
 const ROWS: u8 = 1;
 const OWN: u8 = 0;
 const FORMAT_KEY: &[u8] = b"FORMAT";
-const FORMAT_WORD: &str = "skurd-store ";
 
 #[derive(Clone)]
 pub(crate) struct Tikv {
@@ -150,9 +149,7 @@ impl Tikv {
         let mut transaction = self.begin().await.map_err(unreachable)?;
         let found = transaction.get(key.clone()).await.map_err(|error| unreachable(failed(&error)))?;
         if let Some(text) = found {
-            let text = String::from_utf8_lossy(&text).into_owned();
-            let number = text.trim_end().strip_prefix(FORMAT_WORD).and_then(|rest| rest.parse::<u32>().ok());
-            let Some(found) = number else {
+            let Some(found) = upgrade::read_format(&String::from_utf8_lossy(&text)) else {
                 return Err(OpenError::ForeignPrefix { address });
             };
             return match u8::try_from(found) {
@@ -166,26 +163,21 @@ impl Tikv {
         if others > 0 {
             return Err(OpenError::ForeignPrefix { address });
         }
-        let text = format!("{FORMAT_WORD}{FORMAT}\n");
-        let put = async {
-            transaction.put(key, text.into_bytes()).await?;
-            transaction.commit().await
-        };
-        match put.await {
-            Ok(_) => Ok(FORMAT),
-            // Somebody else made it at the same moment, and by the same rules or not: they say.
-            Err(error) => {
-                let _ = transaction.rollback().await;
-                Err(unreachable(failed(&error)))
-            }
+        let line = upgrade::format_line().into_bytes();
+        transaction.put(key, line).await.map_err(|error| unreachable(failed(&error)))?;
+        match self.cluster.commit(&mut transaction).await {
+            Ok(()) => Ok(FORMAT),
+            // Somebody else makes it at this very moment: what they wrote says which it is.
+            Err(Error::Conflict { .. }) => Box::pin(self.format()).await,
+            Err(error) => Err(unreachable(error)),
         }
     }
 
     /// Says that the store has the present format from now on.
     pub(crate) async fn write_format(&self) -> Result<()> {
         let mut transaction = self.begin().await?;
-        let text = format!("{FORMAT_WORD}{FORMAT}\n");
-        transaction.put(self.own_key(FORMAT_KEY), text.into_bytes()).await.map_err(|error| failed(&error))?;
+        let line = upgrade::format_line().into_bytes();
+        transaction.put(self.own_key(FORMAT_KEY), line).await.map_err(|error| failed(&error))?;
         self.cluster.commit(&mut transaction).await
     }
 
@@ -243,7 +235,7 @@ impl Tikv {
 
     fn prefixed(&self, kind: u8, key: &[u8]) -> Key {
         let prefix = self.cluster.address.prefix.as_bytes();
-        let mut whole = Vec::with_capacity(prefix.len() + 1 + key.len());
+        let mut whole = Vec::with_capacity(prefix.len() + 2 + key.len());
         whole.extend_from_slice(prefix);
         whole.push(0);
         whole.push(kind);
