@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
 use testkit::web::{Answer, Ask};
@@ -72,12 +73,13 @@ fn fill_and_go_on(parallel: &str) {
         return;
     };
     let ballast = place.path().join("ballast");
-    let filled = ballast.clone();
+    let filling = Arc::new(Mutex::new(ballast.clone()));
+    let filled = Arc::clone(&filling);
     let site = move |ask: &Ask| match ask.path[1..].parse::<usize>() {
         Ok(number) if number < PAGES => {
             // In the middle of the run somebody else takes the rest, so that any write may fail.
             if number == PAGES / 2 && ask.nth == 0 {
-                fill(&filled);
+                fill(&filled.lock().unwrap());
             }
             page(number)
         }
@@ -86,6 +88,8 @@ fn fill_and_go_on(parallel: &str) {
     let world = World::new_in(place.path(), crate::SKURD, site);
     let args = ["http://a.test/0", "--delay", "0s", "--parallel", parallel];
     assert_full(&world.crawl(&args));
+    // It may have ended before the last of the room was taken.
+    drop(filling.lock().unwrap());
     // Once more without room, it must not get worse.
     assert_full(&world.crawl(&args));
     // Room, but for the harvest to go on to the store's reserve only.
