@@ -13,12 +13,14 @@ use store::table::Table;
 use store::{Order, Result, Tx};
 
 use crate::Frontier;
+use crate::hosts::Unit;
 use crate::recount::differences;
 use crate::robots::server_of;
 use crate::schema::{
     BLACKLIST, BLACKLIST_ENDS, DENIED, GROUP_QUEUE, GROUPS, HOST_QUEUE, HOSTS, Host, LEASES, QUEUE,
     SILENT_QUEUE, URLS, UrlState,
 };
+use crate::shard::shard_of;
 use crate::transaction::stored_url;
 
 /// Something that must not be, in a sentence.
@@ -31,6 +33,11 @@ pub struct Ledger {
     pub queue: Vec<(String, Time, String, String)>,
     pub hosts: BTreeMap<String, Host>,
     pub findings: Vec<Finding>,
+}
+
+fn place_of_group(name: &str, at: Time) -> (u8, i64, String) {
+    let unit = Unit::Group(name.to_owned()).to_string();
+    (shard_of(&unit), at.0, unit)
 }
 
 pub(crate) async fn all<K: Key + 'static, V: Serialize + DeserializeOwned>(
@@ -179,7 +186,7 @@ impl Ledger {
         }
         for (name, host) in &self.hosts {
             if let Some(at) = host.slots.queued_at
-                && !host_queue.remove(&(at.0, name.clone()))
+                && !host_queue.remove(&(shard_of(name), at.0, name.clone()))
             {
                 findings.push(format!("{name} says it stands in the host queue at {at}, but does not"));
             }
@@ -193,7 +200,7 @@ impl Ledger {
         let members = all(tx, &GROUP_QUEUE).await?;
         for ((name,), group) in &groups {
             if let Some(at) = group.slots.queued_at
-                && !host_queue.remove(&(at.0, format!("group {name}")))
+                && !host_queue.remove(&place_of_group(name, at))
             {
                 findings.push(format!("group {name} says it stands in the host queue at {at}, but does not"));
             }
@@ -219,7 +226,7 @@ impl Ledger {
 
     async fn leases_agree(&mut self, tx: &Tx) -> Result<()> {
         let mut leases: HashMap<u64, i64> =
-            all(tx, &LEASES).await?.into_iter().map(|((until, id), _)| (id, until)).collect();
+            all(tx, &LEASES).await?.into_iter().map(|((_, until, id), _)| (id, until)).collect();
         let mut findings = Vec::new();
         for ((name,), group) in all(tx, &GROUPS).await? {
             for slot in &group.slots.taken {

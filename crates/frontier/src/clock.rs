@@ -20,6 +20,7 @@
 //! What comes home after the clock went back, and was fetched before, is dated by the commit (see
 //! [`crate::complete`]).
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use parking_lot::Mutex;
@@ -28,12 +29,13 @@ use policy::schedule::{RETRY_AFTER_MAX, politeness_delay};
 use policy::standing::Subject;
 use policy::time::{Span, Time};
 use store::table::KeyRange;
-use store::{Durability, Order as ScanOrder, Result};
+use store::{Durability, Order as ScanOrder, Result, Tx};
 
 use crate::Frontier;
 use crate::hosts::Unit;
+use crate::ports::Clock;
 use crate::schema::{
-    BLACKLIST, BLACKLIST_ENDS, COUNTERS, GROUPS, HOSTS, LATEST, LEASES, PAUSES, Slots, URLS, UrlState,
+    BLACKLIST, BLACKLIST_ENDS, COUNTERS, GROUPS, HOSTS, LATEST, LEASES, Lease, PAUSES, Slots, URLS, UrlState,
 };
 use crate::transaction::{Arrivals, Transaction, stored_url};
 
@@ -46,6 +48,36 @@ const CLOCKS_BEGIN: Time = Time(1_767_225_600_000);
 const NO_MATTER: Span = Span::seconds(1);
 /// Rows looked at in one transaction.
 const PAGE: usize = 200;
+
+/// The clock of a node among several: it shows the store's time as it was last heard, and goes on
+/// from there by itself (M10).
+pub struct StoreClock {
+    own: Arc<dyn Clock>,
+    /// The store's time less the own.
+    ahead: AtomicI64,
+}
+
+impl StoreClock {
+    pub fn new(own: Arc<dyn Clock>) -> StoreClock {
+        StoreClock { own, ahead: AtomicI64::new(0) }
+    }
+}
+
+impl std::fmt::Debug for StoreClock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoreClock").field("ahead", &self.ahead).finish_non_exhaustive()
+    }
+}
+
+impl Clock for StoreClock {
+    fn now(&self) -> Time {
+        Time(self.own.now().0.saturating_add(self.ahead.load(Ordering::Acquire)))
+    }
+
+    fn follow(&self, store: Time) {
+        self.ahead.store(store.0.saturating_sub(self.own.now().0), Ordering::Release);
+    }
+}
 
 /// What this process has seen of the clock.
 #[derive(Debug)]
@@ -123,8 +155,20 @@ impl Watch {
 }
 
 impl Frontier {
+    /// The time of a transaction: that of the store, where it has one that all nodes share (M10),
+    /// or what the clock shows.
+    pub(crate) async fn time_of(&self, tx: &Tx) -> Result<Time> {
+        match tx.time() {
+            Some(ms) => {
+                self.clock.follow(Time(ms));
+                Ok(Time(ms))
+            }
+            None => self.look_at_clock().await,
+        }
+    }
+
     /// What the clock shows, for a transaction that is about to write it down.
-    pub(crate) async fn look_at_clock(&self) -> Result<Time> {
+    async fn look_at_clock(&self) -> Result<Time> {
         let now = self.clock.now();
         let watch = &self.watch;
         let seen = watch.seen.fetch_max(now.0, Ordering::AcqRel);
@@ -217,11 +261,14 @@ impl Transaction<'_> {
     /// No lease holds for longer than a lease does from now on.
     async fn settle_leases(&self, rest: Option<KeyRange>) -> Result<Option<KeyRange>> {
         let until = self.now.plus(self.catalog().settings().lease);
-        let range = rest.unwrap_or_else(|| LEASES.range_from((), (until.0.saturating_add(1),)));
+        let range = rest.unwrap_or_else(|| LEASES.range(()));
         let page = LEASES.scan(self.tx, &range, PAGE, ScanOrder::Forward).await?;
-        for ((before, lease), (unit, name)) in page.rows {
-            LEASES.delete(self.tx, (before, lease))?;
-            LEASES.put(self.tx, (until.0, lease), &(unit.clone(), name.clone()))?;
+        for ((_, before, lease), Lease { unit, host: name, .. }) in page.rows {
+            if Time(before) <= until {
+                continue;
+            }
+            self.drop_lease(&unit, Time(before), lease)?;
+            self.put_lease(&unit, &name, until, lease)?;
             if let Some(mut host) = HOSTS.lock(self.tx, (&name,)).await? {
                 host.slots.renew(lease, until);
                 HOSTS.put(self.tx, (&name,), &host)?;

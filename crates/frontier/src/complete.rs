@@ -40,7 +40,7 @@ use crate::ports::{CaptureKey, Fetch, FileEnd, Order, Report};
 use crate::robots::server_of;
 use crate::schema::{
     BLACKLIST, BLACKLIST_ENDS, CAPTURES, COOKIES, Capture, DENIED, ErrorKind, FILES, GROUPS, HOSTS, Host,
-    LEASES, UrlState, surt_in_key,
+    UrlState, surt_in_key,
 };
 use crate::size::Followed;
 use crate::transaction::{Arrivals, Transaction};
@@ -134,7 +134,7 @@ impl Frontier {
             let steps =
                 walked.lock().get_or_insert_with(|| self.walks.results(harvests, transaction.now)).clone();
             let summaries = transaction.complete_all(harvests, files).await?;
-            steps.iter().try_for_each(|step| step.write(&tx))?;
+            transaction.write_steps(&steps).await?;
             for feed in feeds {
                 feed.load(&tx).await?;
             }
@@ -166,20 +166,23 @@ impl Transaction<'_> {
             }
         }
         let Some(Harvest { order, .. }) = harvests.first() else { return Ok(true) };
-        Ok(self.slot_of(order).await?.is_none() && self.now < order.until)
+        Ok(self.slot_of(order).await?.is_none() && order.is_held(self.now))
     }
 
-    /// Which of them have lost their leases. The row of a host is read once, however many of its
+    /// Which of them have lost their leases, or the shards they were given out from. The row of a host is read once, however many of its
     /// slots are in it.
     async fn lost(&self, harvests: &[Harvest<'_>]) -> Result<Vec<usize>> {
         let mut lost = Vec::new();
+        let claims = harvests.iter().filter_map(|harvest| harvest.order.claim).collect();
+        let lost_claims = self.lost_claims(&claims).await?;
         let mut held: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
         for (at, Harvest { order, .. }) in harvests.iter().enumerate() {
             if !held.contains_key(order.host.as_str()) {
                 let host = HOSTS.get(self.tx, (&order.host,)).await?.unwrap_or_default();
                 held.insert(&order.host, host.slots.taken.iter().map(|slot| slot.lease).collect());
             }
-            if !held.get(order.host.as_str()).is_some_and(|leases| leases.contains(&order.lease)) {
+            let has_slot = held.get(order.host.as_str()).is_some_and(|leases| leases.contains(&order.lease));
+            if !has_slot || order.claim.is_some_and(|claim| lost_claims.contains(&claim)) {
                 lost.push(at);
             }
         }
@@ -474,7 +477,7 @@ impl Transaction<'_> {
             return Ok(false);
         };
         let slot = host.slots.taken.remove(at);
-        LEASES.delete(self.tx, (slot.until.0, slot.lease))?;
+        self.drop_lease(&order.unit, slot.until, slot.lease)?;
         if let Unit::Group(name) = Unit::parse(&order.unit)
             && let Some(mut group) = GROUPS.lock(self.tx, (&name,)).await?
         {

@@ -22,7 +22,9 @@ use policy::model::Politeness;
 use policy::time::{Span, Time};
 use store::{Order, Result};
 
+use crate::cursor::Queue;
 use crate::schema::{ARRIVALS, GROUP_QUEUE, GROUPS, Group, HOSTS, Host, QUEUE, Slots};
+use crate::shard::shard_of;
 use crate::transaction::{Arrivals, Transaction};
 
 pub(crate) const STRIPES: u32 = 32;
@@ -134,7 +136,7 @@ impl Transaction<'_> {
             },
         }
         if host == before {
-            ARRIVALS.lock_unread(self.tx, (name, self.stripe))
+            ARRIVALS.lock_unread(self.tx, (shard_of(name), name, self.stripe))
         } else {
             HOSTS.put(self.tx, (name,), &host)
         }
@@ -182,7 +184,7 @@ impl Transaction<'_> {
         if goes_late || host.head_age >= HEAD_AGE_MAX {
             // Nobody may have brought an earlier URL meanwhile.
             for stripe in 0..STRIPES {
-                ARRIVALS.lock_unread(self.tx, (name, stripe))?;
+                ARRIVALS.lock_unread(self.tx, (shard_of(name), name, stripe))?;
             }
             host.head = head;
             host.head_age = 0;
@@ -274,13 +276,15 @@ impl Transaction<'_> {
             return Ok(());
         }
         let unit = unit.to_string();
+        let shard = shard_of(&unit);
         if let Some(old) = slots.queued_at {
-            self.lane_of(&unit, old).await?.queue().delete(self.tx, (old.0, &unit))?;
+            self.lane_of(shard, &unit, old).await?.queue().delete(self.tx, (shard, old.0, &unit))?;
         }
         if let Some(at) = at {
             let lane = slots.lane();
-            lane.queue().put(self.tx, (at.0, &unit), &())?;
-            self.cursor.entry_at(lane, at, &unit);
+            lane.queue().put(self.tx, (shard, at.0, &unit), &())?;
+            self.cursor.entry_at(Queue::Hosts(lane), shard, (at, unit));
+            self.ring(shard).await?;
         }
         slots.queued_at = at;
         Ok(())

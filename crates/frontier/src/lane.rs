@@ -15,6 +15,7 @@ use store::Result;
 use store::table::Table;
 
 use crate::schema::{HOST_QUEUE, SILENT_QUEUE, Slots};
+use crate::shard::Shard;
 use crate::transaction::Transaction;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub enum Lane {
 impl Lane {
     pub(crate) const ALL: [Lane; 2] = [Lane::Live, Lane::Silent];
 
-    pub(crate) fn queue(self) -> &'static Table<(i64, String), ()> {
+    pub(crate) fn queue(self) -> &'static Table<(Shard, i64, String), ()> {
         match self {
             Lane::Live => &HOST_QUEUE,
             Lane::Silent => &SILENT_QUEUE,
@@ -91,8 +92,8 @@ impl Slots {
 
 impl Transaction<'_> {
     /// The lane in which a unit stands that says it stands there.
-    pub(crate) async fn lane_of(&self, unit: &str, at: Time) -> Result<Lane> {
-        let silent = SILENT_QUEUE.get(self.tx, (at.0, unit)).await?;
+    pub(crate) async fn lane_of(&self, shard: Shard, unit: &str, at: Time) -> Result<Lane> {
+        let silent = SILENT_QUEUE.get(self.tx, (shard, at.0, unit)).await?;
         Ok(if silent.is_some() { Lane::Silent } else { Lane::Live })
     }
 }

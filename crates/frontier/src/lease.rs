@@ -11,9 +11,11 @@ use policy::time::Time;
 use store::{Durability, Result};
 
 use crate::Frontier;
+use crate::cursor::Queue;
 use crate::hosts::Unit;
 use crate::ports::Order;
-use crate::schema::{GROUPS, HOSTS, LEASES, Slots};
+use crate::schema::{GROUPS, HOSTS, LEASES, Lease, Slots};
+use crate::shard::shard_of;
 use crate::transaction::Transaction;
 
 impl Frontier {
@@ -33,6 +35,19 @@ impl Frontier {
 }
 
 impl Transaction<'_> {
+    /// It ends then, in the slot of this host.
+    pub(crate) fn put_lease(&self, unit: &str, host: &str, until: Time, lease: u64) -> Result<()> {
+        let shard = shard_of(unit);
+        self.cursor.entry_at(Queue::Leases, shard, (until, String::new()));
+        let row = Lease { unit: unit.to_owned(), host: host.to_owned(), node: self.share.node() };
+        LEASES.put(self.tx, (shard, until.0, lease), &row)
+    }
+
+    /// It was to end then.
+    pub(crate) fn drop_lease(&self, unit: &str, until: Time, lease: u64) -> Result<()> {
+        LEASES.delete(self.tx, (shard_of(unit), until.0, lease))
+    }
+
     async fn renew(&self, orders: &[&Order]) -> Result<Vec<Option<Time>>> {
         let until = self.now.plus(self.catalog().settings().lease);
         let mut hosts = BTreeMap::new();
@@ -48,8 +63,8 @@ impl Transaction<'_> {
                 renewed.push(None);
                 continue;
             };
-            LEASES.delete(self.tx, (before.0, order.lease))?;
-            LEASES.put(self.tx, (until.0, order.lease), &(order.unit.clone(), name.to_owned()))?;
+            self.drop_lease(&order.unit, before, order.lease)?;
+            self.put_lease(&order.unit, name, until, order.lease)?;
             if let Unit::Group(group) = Unit::parse(&order.unit) {
                 if !groups.contains_key(&group) {
                     let row = GROUPS.lock(self.tx, (&group,)).await?.unwrap_or_default();

@@ -27,9 +27,11 @@ mod harvester;
 mod hosts;
 mod lane;
 mod lease;
+mod line;
 mod links;
 mod look;
 mod memo;
+mod nodes;
 mod pause;
 pub mod ports;
 pub mod ranges;
@@ -43,6 +45,7 @@ mod robots;
 mod schema;
 #[cfg(feature = "tables")]
 pub mod schema;
+mod shard;
 mod shelf;
 mod size;
 mod start;
@@ -69,6 +72,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 pub use again::Unanswered;
 pub use blacklist::BlacklistRow;
 pub use check::{Finding, Ledger};
+pub use clock::StoreClock;
 pub use complete::{Completed, CompletedAll, Harvest, Summary};
 pub use contract::{Contract, ContractRow};
 pub use declared::DeclareError;
@@ -77,13 +81,15 @@ pub use harvester::{End, Harvested, Harvester, IDLE_MAX, RunError, Tally, Witnes
 pub use lane::{Lane, Room};
 pub use links::LinkTrace;
 pub use look::{CaptureId, HostRow, QueueRow, State};
+pub use nodes::{Claim, JoinError, NODE_LEASE};
 pub use pause::Pause;
 pub use report::{DomainRow, FeasibilityRow};
 pub use reserve::Reserved;
 pub use rest::Rest;
 pub use robots::server_of;
 pub use schema::{
-    ArchiveFile, Capture, ErrorKind, Host, Latest, Promises, Slots, Traffic, UrlCounts, UrlState, WalkRun,
+    ArchiveFile, Capture, ErrorKind, Host, Latest, NodeFigures, NodeRow, Promises, ShardRow, Slots, Traffic,
+    UrlCounts, UrlState, WalkRun,
 };
 pub use shelf::Adoption;
 pub use start::{Started, Target};
@@ -100,6 +106,7 @@ use declared::Declared;
 use feed::Indexes;
 use hosts::STRIPES;
 use memo::Memo;
+use nodes::Share;
 use pause::Pauses;
 use ports::Clock;
 use rest::Resting;
@@ -111,6 +118,7 @@ pub struct Frontier {
     store: Store,
     clock: Arc<dyn Clock>,
     declared: Declared,
+    share: Share,
     watch: Watch,
     pauses: Pauses,
     cursor: Cursor,
@@ -124,8 +132,8 @@ pub struct Frontier {
     /// conflicting.
     units: parking_lot::Mutex<HashMap<String, Arc<Mutex<()>>>>,
     rng: parking_lot::Mutex<fastrand::Rng>,
-    /// No lease that ends before this is left.
-    swept_to: AtomicI64,
+    /// One looks for leases that have run out.
+    sweeping: Mutex<()>,
     /// When the next blacklisting ends, or before: so that whoever sleeps wakes up for it.
     next_end: AtomicI64,
     /// Nothing is given out for now: who works on what was harvested is behind.
@@ -148,6 +156,7 @@ impl Frontier {
             store,
             clock,
             declared: Declared::default(),
+            share: Share::default(),
             watch: Watch::default(),
             pauses: Pauses::default(),
             cursor: Cursor::default(),
@@ -157,7 +166,7 @@ impl Frontier {
             reserving: Mutex::new(()),
             units: parking_lot::Mutex::default(),
             rng: parking_lot::Mutex::new(fastrand::Rng::with_seed(seed)),
-            swept_to: AtomicI64::new(i64::MIN),
+            sweeping: Mutex::new(()),
             next_end: AtomicI64::new(i64::MAX),
             held_back: AtomicBool::new(false),
             resting: Resting::default(),
@@ -220,10 +229,11 @@ impl Frontier {
         self.declared.catch_up(tx).await?;
         let stripe = u32::try_from(stripe % u64::from(STRIPES)).unwrap_or(0);
         let traces = self.tracing.load(Ordering::Relaxed).then_some(&self.traces);
-        let now = self.look_at_clock().await?;
+        let now = self.time_of(tx).await?;
         let counted = parking_lot::Mutex::default();
         let (declared, pauses, next_end) = (&self.declared, &self.pauses, &self.next_end);
-        Ok(Transaction { tx, now, declared, pauses, cursor, next_end, stripe, traces, counted })
+        let share = &self.share;
+        Ok(Transaction { tx, now, declared, share, pauses, cursor, next_end, stripe, traces, counted })
     }
 
     /// Gives out no orders for as long as this holds: back-pressure of the link index.

@@ -91,7 +91,9 @@ impl Transaction<'_> {
                 let memo = self.cursor.memo();
                 (link, memo.url(page.collection, link.url.as_str()), memo.hash((context, link.kind)))
             })
-            .filter(|(_, url, context)| self.traces.is_some() || !self.cursor.knows(*url, *context, own))
+            .filter(|(_, url, context)| {
+                self.traces.is_some() || self.share.has_company() || !self.cursor.knows(*url, *context, own)
+            })
             .collect();
         let keys = links.iter().map(|(link, ..)| (page.collection, link.url.as_str()));
         let states = URLS.multi_get(self.tx, keys).await?;

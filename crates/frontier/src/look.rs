@@ -164,6 +164,9 @@ impl Frontier {
             return Ok(false);
         }
         let tx = self.store.begin().await?;
+        if self.share.has_company() && !self.walks_elsewhere_ended(&tx).await? {
+            return Ok(false);
+        }
         let soon = self.now().plus(grace);
         let mut rest = Some(HOSTS.range(()));
         while let Some(range) = rest {

@@ -9,7 +9,8 @@
 //! Every change of a URL is told here twice, when it becomes part of a transaction and when that is
 //! over, and each time its shard notes the moment. A decision is only remembered if its shard has
 //! noted nothing since before the deciding transaction took its snapshot: so none outlives the
-//! state it was made on. One process has the store to itself; several would need this switched off.
+//! state it was made on. It knows of the changes of its own process
+//! only: with other nodes on the store nothing of it is used (M3).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};

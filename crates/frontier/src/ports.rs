@@ -1,5 +1,8 @@
 //! How the frontier meets the world: a clock, a fetcher and an archive, and the words they share.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use policy::cookies;
 use policy::evaluate::Plan;
 use policy::model::{Politeness, Position};
@@ -9,10 +12,14 @@ use policy::url::CrawlUrl;
 use policy::walk;
 
 use crate::lane::Lane;
+use crate::nodes::Claim;
 use crate::schema::{ArchiveFile, Capture, ErrorKind};
 
 pub trait Clock: Send + Sync {
     fn now(&self) -> Time;
+
+    /// The store shows this now: a clock of one node among several goes by it from then on (M10).
+    fn follow(&self, _store: Time) {}
 }
 
 /// Fetches one URL politely reserved for it. Never fails: whatever happens is part of the report.
@@ -68,8 +75,9 @@ pub struct Order {
     pub last_fetch: Option<Time>,
     /// Whether its host answered last time.
     pub lane: Lane,
-    /// When its lease ends, unless it is renewed: whoever renews it says so here.
-    pub until: Time,
+    pub held: Held,
+    /// The shard it is an order of, where several nodes divide them.
+    pub claim: Option<Claim>,
     pub plan: Plan,
     /// Where the URL stands relative to its seed.
     pub position: Position,
@@ -90,7 +98,33 @@ pub const REST_MAX: Span = Span::minutes(10);
 /// What reading and packing an answer may take beside the time on the wire.
 const READING_MAX: Span = Span::minutes(10);
 
+/// Until when an order is held. Who works on it has one copy and who renews its lease another, and
+/// both see the same.
+#[derive(Clone, Debug)]
+pub struct Held(Arc<AtomicI64>);
+
+impl Held {
+    pub fn until(until: Time) -> Held {
+        Held(Arc::new(AtomicI64::new(until.0)))
+    }
+
+    /// When its lease ends, unless it is renewed.
+    pub fn ends(&self) -> Time {
+        Time(self.0.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn renew(&self, until: Time) {
+        self.0.store(until.0, Ordering::Release);
+    }
+}
+
 impl Order {
+    /// M5: whether its lease still holds. To be asked right before a request: a process that was
+    /// stopped meanwhile must not send what another may be sending by now.
+    pub fn is_held(&self, now: Time) -> bool {
+        now < self.held.ends()
+    }
+
     /// How long a fetch that keeps within its own limits takes at most: its request, and asking for
     /// robots.txt again after it, for which it may have to rest.
     pub fn time_limit(&self) -> Span {

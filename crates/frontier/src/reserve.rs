@@ -1,6 +1,6 @@
 //! Reserving (F5) and evaluating (F9–F16): from the host queue to an order.
 //!
-//! One transaction takes as many units off the head of the host queue as there are workers waiting,
+//! One transaction takes as many units off the heads of the host queue as there are workers waiting,
 //! goes through the due URLs of each until one is to be harvested, and gives it a slot with a
 //! lease. URLs that are not to be harvested are dealt with on the way (removed, put back,
 //! remembered as done), a bounded number at a time. The lease is a fencing token: whoever
@@ -9,7 +9,6 @@
 //! A reservation that a power cut forgets was never there, and the URL still is: so it does not
 //! wait for the disk.
 
-use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
 use policy::cookies;
@@ -22,12 +21,13 @@ use policy::url::CrawlUrl;
 use store::{Durability, Order as ScanOrder, Result};
 
 use crate::Frontier;
-use crate::cursor::Place;
+use crate::cursor::{Due, Place, Queue};
 use crate::hosts::Unit;
 use crate::lane::{Lane, Room};
-use crate::ports::Order;
-use crate::schema::{COOKIES, GROUP_QUEUE, GROUPS, Host, LEASES, QUEUE, Slot, UrlState};
-use crate::size::ROOM_BYTES_MIN;
+use crate::line::Line;
+use crate::ports::{Held, Order};
+use crate::schema::{COOKIES, GROUP_QUEUE, GROUPS, Host, QUEUE, Slot, UrlState};
+use crate::shard::{Shard, shard_of};
 use crate::transaction::{Arrivals, Transaction, stored_url};
 use crate::walks::Granted;
 
@@ -54,34 +54,6 @@ pub struct Reserved {
     pub next: Option<Time>,
 }
 
-/// The units of a lane that are looked at.
-struct Line {
-    lane: Lane,
-    units: VecDeque<Place>,
-    /// The first of them had their turn.
-    moved: bool,
-}
-
-impl Line {
-    /// When to look at it again: when the first is due that had no turn, or now, if more may stand
-    /// behind those that had.
-    fn next(&self, now: Time) -> Option<Time> {
-        match self.units.front() {
-            Some((at, _)) => Some(now.max(*at)),
-            None => self.moved.then_some(now),
-        }
-    }
-}
-
-/// The earliest of those that are due and have room in their lanes.
-fn whose_turn(lines: &mut [Line], room: Room, now: Time) -> Option<(Lane, Place)> {
-    let is_due = |line: &Line| line.units.front().is_some_and(|(at, _)| *at <= now);
-    let open = lines.iter_mut().filter(|line| is_due(line) && room.of_lane(line.lane) > 0);
-    let line = open.min_by(|a, b| a.units.front().cmp(&b.units.front()))?;
-    line.moved = true;
-    Some((line.lane, line.units.pop_front()?))
-}
-
 impl Frontier {
     /// Up to `wanted` orders whose time has come.
     #[crate::boxed]
@@ -98,7 +70,11 @@ impl Frontier {
         let _one_at_a_time = self.reserving.lock().await;
         let planned = &self.plan_walks(room.total).await?;
         let lanes = Lane::ALL.into_iter().filter(|lane| room.of_lane(*lane) > 0);
-        let from = &lanes.map(|lane| (lane, self.cursor.scan(lane))).collect::<Vec<_>>();
+        self.listen().await?;
+        let own = self.share.shards();
+        let works_on = |shard: Shard| own[usize::from(shard)];
+        let due = |lane| (lane, self.cursor.scan(Queue::Hosts(lane), self.now(), works_on));
+        let due = &lanes.map(due).collect::<Vec<_>>();
         let writer = &self.writer();
         let reserve = self.store.transact_idempotent(|tx| async move {
             tx.set_durability(Durability::Relaxed);
@@ -107,54 +83,65 @@ impl Frontier {
             let leases: Vec<u64> = (0..room.total).map(|_| self.draw()).collect();
             let transaction = self.transaction(&tx, writer, self.draw()).await?;
             self.pauses.catch_up(&tx).await?;
-            if self.pauses.everything() {
-                let none = Reserved { orders: Vec::new(), next: None };
-                return Ok((Granted::none(planned), none, Vec::new()));
+            if self.share.has_company() {
+                self.walks.catch_up(&tx).await?;
             }
-            let mut room = room;
-            let granted = transaction.reserve_walks(planned, &leases, &mut room).await?;
-            let (reserved, begins) =
-                transaction.reserve_units(&leases[granted.orders.len()..], from, &mut room).await?;
+            if self.pauses.everything() {
+                return Ok((Granted::none(planned), Vec::new(), None));
+            }
+            let mut left = room;
+            let granted = transaction.reserve_walks(planned, &leases, &mut left).await?;
+            let line = |(lane, due): &(Lane, Vec<Due>)| {
+                let due = due.iter().filter(|(shard, _)| self.share.works_on(*shard));
+                Line::new(*lane, due, left.of_lane(*lane) + IDLE_UNITS_MAX)
+            };
+            let mut lines: Vec<Line> = due.iter().map(line).collect();
+            let leases = &leases[granted.orders.len()..];
+            let orders = transaction.reserve_units(leases, &mut lines, &mut left).await?;
+            let claims = granted.orders.iter().chain(&orders).filter_map(|order| order.claim).collect();
+            if !transaction.lost_claims(&claims).await?.is_empty() {
+                // Another has taken what it was to be given out from: once more, without it.
+                return Err(store::Error::Conflict { key_hash: 0 });
+            }
             transaction.close().await?;
-            Ok((granted, reserved, begins))
+            let mut begins = Vec::new();
+            for line in &lines {
+                begins.push((line.lane, line.begins(&tx).await?));
+            }
+            Ok((granted, orders, Some((left, begins))))
         });
-        let (granted, mut reserved, begins) = match reserve.await {
+        let (granted, mut orders, looked) = match reserve.await {
             Ok(reserved) => reserved,
             Err(error) => {
                 self.walks.forget();
                 return Err(error);
             }
         };
-        for (lane, first) in begins {
-            self.cursor.scanned(lane, first);
+        let mut next = None;
+        if let Some((left, begins)) = looked {
+            for (lane, begins) in begins {
+                let queue = Queue::Hosts(lane);
+                begins.into_iter().for_each(|(shard, first)| self.cursor.scanned(queue, shard, first));
+                // Whose lane is full is looked for when there is room again.
+                if left.total == 0 || left.of_lane(lane) > 0 {
+                    next = next.into_iter().chain(self.cursor.next(queue, works_on)).min();
+                }
+            }
         }
-        let next = self.walks.granted(planned, &granted);
-        reserved.next = reserved.next.into_iter().chain(next).min();
-        reserved.orders.splice(0..0, granted.orders);
-        Ok(reserved)
+        let next = next.map(|next| next.max(self.now()));
+        let next = next.into_iter().chain(self.walks.granted(planned, &granted)).min();
+        orders.splice(0..0, granted.orders);
+        Ok(Reserved { orders, next })
     }
 }
 
 impl Transaction<'_> {
-    /// Those whose turn it is, of both lanes, the earliest first. Also returns where the queues
-    /// begin.
-    async fn reserve_units(
-        &self,
-        leases: &[u64],
-        from: &[(Lane, Option<Place>)],
-        room: &mut Room,
-    ) -> Result<(Reserved, Vec<(Lane, Place)>)> {
-        let mut begins = Vec::new();
-        let mut lines = Vec::new();
-        for (lane, from) in from {
-            let units = self.standing(*lane, from.as_ref(), room.of_lane(*lane) + IDLE_UNITS_MAX).await?;
-            begins.push((*lane, units.front().cloned().unwrap_or((self.now, String::new()))));
-            lines.push(Line { lane: *lane, units, moved: false });
-        }
+    /// Those whose turn it is, of both lanes, the earliest first.
+    async fn reserve_units(&self, leases: &[u64], lines: &mut [Line], room: &mut Room) -> Result<Vec<Order>> {
         let mut orders: Vec<Order> = Vec::new();
         // What is left comes with the next: evaluating may write a lot, too.
-        while self.tx.room() >= ROOM_BYTES_MIN
-            && let Some((lane, (at, unit))) = whose_turn(&mut lines, *room, self.now)
+        while self.tx.room() >= self.room_min()
+            && let Some((lane, (at, unit))) = self.whose_turn(lines, *room).await?
         {
             // A unit that was only put back stands at a time of its own choice: it is seen when that comes.
             let leases = leases.iter().skip(orders.len()).take(room.of_lane(lane));
@@ -163,32 +150,19 @@ impl Transaction<'_> {
             room.take(lane, given.len());
             orders.extend(given);
         }
-        // Whose lane is full is looked for when there is room again.
-        let open = lines.iter().filter(|line| room.total == 0 || room.of_lane(line.lane) > 0);
-        let next = open.filter_map(|line| line.next(self.now)).min();
-        Ok((Reserved { orders, next }, begins))
+        Ok(orders)
     }
 
-    /// The first units that stand in a lane: all that are due, up to so many, and the next of the
-    /// others.
-    async fn standing(&self, lane: Lane, from: Option<&Place>, max: usize) -> Result<VecDeque<Place>> {
-        let queue = lane.queue();
-        let mut rest = Some(match from {
-            Some((at, unit)) => queue.range_from((), (at.0, unit.as_str())),
-            None => queue.range(()),
-        });
-        let mut found: VecDeque<Place> = VecDeque::new();
-        while let Some(range) = rest.take()
-            && found.len() < max
-            && found.back().is_none_or(|(at, _)| *at <= self.now)
-        {
-            // Most often few are due, however many there may be.
-            let limit = (max - found.len()).min(IDLE_UNITS_MAX.max(found.len()));
-            let page = queue.scan(self.tx, &range, limit, ScanOrder::Forward).await?;
-            rest = page.rest;
-            found.extend(page.rows.into_iter().map(|((at, unit), ())| (Time(at), unit)));
+    /// The earliest of those that are due and have room in their lanes.
+    async fn whose_turn(&self, lines: &mut [Line], room: Room) -> Result<Option<(Lane, Place)>> {
+        let mut first: Option<(Place, &mut Line)> = None;
+        for line in lines.iter_mut().filter(|line| room.of_lane(line.lane) > 0) {
+            let Some(place) = line.first_due(self.tx, self.now).await? else { continue };
+            if first.as_ref().is_none_or(|(earliest, _)| place < *earliest) {
+                first = Some((place, line));
+            }
         }
-        Ok(found)
+        Ok(first.and_then(|(_, line)| Some((line.lane, line.take()?))))
     }
 
     /// Orders of one unit: one, or as many as it may be asked at once where that needs no pause in
@@ -367,7 +341,7 @@ impl Transaction<'_> {
         }
         host.slots.taken.push(slot);
         host.walked = false;
-        LEASES.put(self.tx, (until.0, lease), &(unit.to_string(), name.to_owned()))?;
+        self.put_lease(&unit.to_string(), name, until, lease)?;
         let mut cookies = Vec::new();
         for row in cookies::rows_for(name) {
             let kept = COOKIES.get(self.tx, (&collection, row)).await?;
@@ -383,7 +357,8 @@ impl Transaction<'_> {
             due: record.due,
             last_fetch: record.last.map(|last| last.at),
             lane: host.slots.lane(),
-            until,
+            held: Held::until(until),
+            claim: self.share.claim(shard_of(&unit.to_string())),
             plan,
             position: record.position,
             politeness,

@@ -5,11 +5,12 @@
 //! | `URLS` | collection, url | what is known of the URL: its record while queued or blacklisted, its run when done |
 //! | `QUEUE` | host, due, collection, url | – (the record is in `URLS`, so that a link costs one look-up and a move two small rows) |
 //! | `HOSTS` | host | slots, politeness, where its queue begins |
-//! | `HOST_QUEUE`, `SILENT_QUEUE` | due, unit | – (a unit is a host, or a group; group names are no domain names): see [`crate::lane`] |
+//! | `HOST_QUEUE`, `SILENT_QUEUE` | shard, due, unit | – (a unit is a host, or a group; group names are no domain names): see [`crate::lane`] |
 //! | `GROUPS` | group | slots, politeness |
 //! | `GROUP_QUEUE` | group, due, host | – |
-//! | `ARRIVALS` | host, stripe | never written, only locked: see [`crate::hosts`] |
-//! | `LEASES` | until, lease | the unit and host that are reserved |
+//! | `ARRIVALS` | shard, host, stripe | never written, only locked: see [`crate::hosts`] |
+//! | `LEASES` | shard, until, lease | the unit and host that are reserved, and by whom |
+//! | `NODES`, `SHARD_OWNERS`, `BELLS` | node; shard; node | see [`crate::nodes`] |
 //! | `BLACKLIST`, `BLACKLIST_ENDS` | collection, url; until, collection, url | reason, since, until |
 //! | `DENIED` | server, collection, url | – (what is blacklisted by the robots.txt of that server: see [`crate::robots`]) |
 //! | `COOKIES` | collection, host or domain | the cookies that are kept there: see [`policy::cookies`] |
@@ -41,13 +42,17 @@ pub const URLS: Table<(String, String), UrlState> =
     Table::new(0x10, "urls").version(2, &[(1, format1::url_state)]);
 pub const QUEUE: Table<(String, i64, String, String), ()> = Table::new(0x11, "queue");
 pub const HOSTS: Table<(String,), Host> = Table::new(0x12, "hosts").version(2, &[(1, format1::host)]);
-pub const HOST_QUEUE: Table<(i64, String), ()> = Table::new(0x13, "host queue");
-pub const SILENT_QUEUE: Table<(i64, String), ()> = Table::new(0x37, "silent host queue");
+pub const HOST_QUEUE: Table<(u8, i64, String), ()> = Table::new(0x38, "host queue");
+pub const SILENT_QUEUE: Table<(u8, i64, String), ()> = Table::new(0x37, "silent host queue");
 pub const GROUPS: Table<(String,), Group> = Table::new(0x14, "groups").version(2, &[(1, format1::group)]);
 pub const GROUP_QUEUE: Table<(String, i64, String), ()> = Table::new(0x15, "group queue");
-pub const ARRIVALS: Table<(String, u32), ()> = Table::new(0x16, "arrivals");
-/// Unit and host.
-pub const LEASES: Table<(i64, u64), (String, String)> = Table::new(0x17, "leases");
+pub const ARRIVALS: Table<(u8, String, u32), ()> = Table::new(0x16, "arrivals");
+pub const LEASES: Table<(u8, i64, u64), Lease> =
+    Table::new(0x39, "leases").version(2, &[(1, format1::lease)]);
+pub const NODES: Table<(String,), NodeRow> = Table::new(0x3A, "nodes");
+pub const SHARD_OWNERS: Table<(u8,), ShardRow> = Table::new(0x3B, "shard owners");
+/// Counts, by shard.
+pub const BELLS: Table<(String,), Vec<u32>> = Table::new(0x3C, "bells");
 pub const BLACKLIST: Table<(String, String), BlacklistEntry> =
     Table::new(0x18, "blacklist").version(2, &[(1, format1::blacklist_entry)]);
 pub const BLACKLIST_ENDS: Table<(i64, String, String), ()> = Table::new(0x19, "blacklist ends");
@@ -122,6 +127,9 @@ pub const TABLES: &[(u8, &str, u8)] = &[
     URL_COUNTS.facts(),
     DEMAND.facts(),
     LATEST.facts(),
+    NODES.facts(),
+    SHARD_OWNERS.facts(),
+    BELLS.facts(),
 ];
 
 /// What the store knows of a URL in a collection.
@@ -146,6 +154,50 @@ pub struct Slot {
     pub url: String,
     /// The due time this harvest has.
     pub due: Time,
+}
+
+/// What a lease holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    pub unit: String,
+    pub host: String,
+    /// Whoever gave it out; nothing where one is alone.
+    pub node: String,
+}
+
+/// A process that works on the store.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeRow {
+    /// Drawn anew by each process of the name.
+    pub process: u64,
+    /// The place of its archive.
+    pub home: u64,
+    pub since: Time,
+    /// Until then it is believed to live.
+    pub until: Time,
+    /// Where its API is reached by the others.
+    pub address: Option<String>,
+    /// How many it has.
+    pub shards: u32,
+    pub figures: NodeFigures,
+}
+
+/// What a node did since it joined, and does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeFigures {
+    pub in_flight: u64,
+    pub harvests: u64,
+    pub bytes: u64,
+}
+
+/// Who works on a shard.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShardRow {
+    /// A node; nothing: nobody has it.
+    pub owner: String,
+    pub process: u64,
+    /// Counts its takings.
+    pub epoch: u64,
 }
 
 /// The state of a politeness unit: a host on its own, or a group.

@@ -15,11 +15,18 @@ use crate::ports::{Order, Outlink, PageNow, Report};
 use crate::schema::{URLS, UrlState};
 use crate::transaction::{Arrivals, Transaction};
 
-/// Harvests are committed together while they weigh no more than this.
-pub(crate) const BATCH_BYTES_MAX: usize = store::limits::TXN_BYTES_MAX / 2;
+/// Harvests are committed together while they weigh no more than this, of a transaction that holds
+/// so much.
+pub(crate) fn batch_bytes_max(txn_bytes_max: usize) -> usize {
+    txn_bytes_max / 2
+}
+
 /// Kept free for what is written after the links of a page: its hosts, statistics, what the link
 /// index is told.
-pub(crate) const ROOM_BYTES_MIN: usize = 16 << 20;
+fn room_bytes_min(txn_bytes_max: usize) -> usize {
+    txn_bytes_max / 4
+}
+
 /// Links looked up and written at a time, between two looks at the room.
 const LINKS_AT_ONCE: usize = 256;
 /// What a host that is named for the first time takes: its row, its place, and the lock that tells
@@ -55,7 +62,8 @@ impl Order {
     /// How many of these links, in their order, can be taken in at all.
     pub fn links_that_fit<'a>(&self, links: impl Iterator<Item = &'a CrawlUrl>) -> usize {
         let names = 2 * self.collection.len() + self.seed.len();
-        let mut room = store::limits::TXN_BYTES_MAX - ROOM_BYTES_MIN;
+        let most = store::limits::TXN_BYTES_MAX;
+        let mut room = most - room_bytes_min(most);
         let fits = |url: &&CrawlUrl| {
             let taken = 2 * url.as_str().len() + url.site().len() + names;
             let left = room.checked_sub(taken);
@@ -74,6 +82,11 @@ pub(crate) struct Followed {
 }
 
 impl Transaction<'_> {
+    /// As much room is left for what is written last.
+    pub(crate) fn room_min(&self) -> usize {
+        room_bytes_min(self.tx.capacity())
+    }
+
     /// Takes in the links of a page: all of them, or, where it has the transaction to itself, as
     /// many as fit.
     pub(crate) async fn follow_fitting(
@@ -85,8 +98,8 @@ impl Transaction<'_> {
     ) -> Result<Followed> {
         let mut followed = Followed::default();
         for (at, some) in links.chunks(LINKS_AT_ONCE).enumerate() {
-            if self.tx.room() < ROOM_BYTES_MIN + arrivals.len() * HOST_BYTES {
-                let max = store::limits::TXN_BYTES_MAX;
+            if self.tx.room() < self.room_min() + arrivals.len() * HOST_BYTES {
+                let max = self.tx.capacity();
                 if !alone {
                     return Err(Error::TooLarge { what: "a transaction", size: max, max });
                 }

@@ -11,8 +11,9 @@ use store::table::KeyRange;
 use store::{Order as ScanOrder, Result};
 
 use crate::Frontier;
+use crate::cursor::{Queue, the_end};
 use crate::hosts::Unit;
-use crate::schema::{GROUPS, HOSTS, LEASES, URLS, UrlState};
+use crate::schema::{GROUPS, HOSTS, LEASES, Lease, URLS, UrlState};
 use crate::transaction::{Transaction, stored_url};
 
 /// Rows handled in one transaction.
@@ -30,46 +31,77 @@ impl Frontier {
     /// there is nothing.
     #[crate::boxed]
     pub async fn sweep(&self) -> Result<Swept> {
-        // No lease is given that ends before the moment it is given: what was swept once stays swept,
-        // unless the clock went back (F40).
-        let (swept_to, now) = (self.swept_to.load(Ordering::Relaxed), self.clock.now());
-        let from = if swept_to > now.0 { i64::MIN } else { swept_to };
-        let leases = self.take_back(from, now).await?;
-        self.swept_to.store(now.0, Ordering::Relaxed);
-        Ok(Swept { leases, blacklistings: self.end_blacklistings().await? })
+        let _one_at_a_time = self.sweeping.lock().await;
+        let now = self.clock.now();
+        let mut leases = 0;
+        let own = self.share.shards();
+        for (shard, from) in self.cursor.scan(Queue::Leases, now, |shard| own[usize::from(shard)]) {
+            let range = match from {
+                Some((from, _)) => LEASES.range_from((shard,), (shard, from.0)),
+                None => LEASES.range((shard,)),
+            };
+            let (taken_back, first) = self.take_back(range, now, None).await?;
+            leases += taken_back;
+            self.cursor.scanned(Queue::Leases, shard, first.map_or_else(the_end, |at| (at, String::new())));
+        }
+        // One does it for all.
+        let blacklistings = match own[0] {
+            true => self.end_blacklistings().await?,
+            false => {
+                self.next_end.store(i64::MAX, Ordering::Release);
+                0
+            }
+        };
+        Ok(Swept { leases, blacklistings })
     }
 
-    /// For a process that has the store to itself: whatever is reserved now was reserved by a
-    /// process that is gone.
+    /// Whatever is reserved now by a process that is gone: all there is, for one that has the store
+    /// to itself; for a node, what its predecessor had.
     #[crate::boxed]
     pub async fn recover(&self) -> Result<usize> {
-        self.take_back(i64::MIN, Time(i64::MAX - 1)).await
+        let node = self.share.is_member().then(|| self.share.node());
+        Ok(self.take_back(LEASES.range(()), Time(i64::MAX), node.as_deref()).await?.0)
     }
 
-    async fn take_back(&self, from: i64, up_to: Time) -> Result<usize> {
+    /// Takes back leases of a range until one is met that still holds; says how many, and when that
+    /// one ends.
+    async fn take_back(
+        &self,
+        range: KeyRange,
+        up_to: Time,
+        given_by: Option<&str>,
+    ) -> Result<(usize, Option<Time>)> {
         let stripe = self.draw();
         let mut taken_back = 0;
-        loop {
+        let mut rest = Some(range);
+        while let Some(range) = rest {
+            let range = &range;
             let writer = &self.writer();
             let take = self.store.transact_idempotent(|tx| async move {
                 let transaction = self.transaction(&tx, writer, stripe).await?;
-                let range = KeyRange {
-                    from: LEASES.range_from((), (from,)).from,
-                    ..LEASES.range_before((), (up_to.0 + 1,))
-                };
-                let page = LEASES.scan(&tx, &range, BATCH, ScanOrder::Forward).await?;
-                for ((until, lease), (unit, host)) in &page.rows {
-                    LEASES.delete(&tx, (*until, *lease))?;
-                    transaction.free_lease(&Unit::parse(unit), host, *lease).await?;
+                let page = LEASES.scan(&tx, range, BATCH, ScanOrder::Forward).await?;
+                let mut count = 0;
+                for ((_, until, lease), Lease { unit, host, node }) in page.rows {
+                    if Time(until) > up_to {
+                        return Ok((count, Some(Time(until)), None));
+                    }
+                    if given_by.is_some_and(|name| name != node) {
+                        continue;
+                    }
+                    transaction.drop_lease(&unit, Time(until), lease)?;
+                    transaction.free_lease(&Unit::parse(&unit), &host, lease).await?;
+                    count += 1;
                 }
-                Ok(page.rows.len())
+                Ok((count, None, page.rest))
             });
-            let count = take.await?;
+            let (count, first, left) = take.await?;
             taken_back += count;
-            if count < BATCH {
-                return Ok(taken_back);
+            if first.is_some() {
+                return Ok((taken_back, first));
             }
+            rest = left;
         }
+        Ok((taken_back, None))
     }
 
     /// Goes through all queued URLs and removes those that the next evaluation would (F9, F10,

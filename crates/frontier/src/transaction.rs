@@ -13,6 +13,7 @@ use crate::counts::Counted;
 use crate::cursor::Writer;
 use crate::declared::Declared;
 use crate::links::LinkTrace;
+use crate::nodes::Share;
 use crate::pause::Pauses;
 use crate::schema::{QUEUE, URLS, UrlState};
 
@@ -20,6 +21,7 @@ pub(crate) struct Transaction<'a> {
     pub(crate) tx: &'a Tx,
     pub(crate) now: Time,
     pub(crate) declared: &'a Declared,
+    pub(crate) share: &'a Share,
     /// As of the last reservation, pause or resumption.
     pub(crate) pauses: &'a Pauses,
     pub(crate) cursor: &'a Writer<'a>,

@@ -7,27 +7,34 @@
 //!
 //! Format 1 had no [counters](crate::counts): they are counted in one pass over URLs, captures and
 //! traffic each, and every queued URL gets what is owed to it. What robots deny is listed by
-//! server, too. How late its harvests were says nothing of promises (a site that never answered was
+//! server, too. Its host queue and its leases were not in shards: each row goes to its shard. How late its harvests were says nothing of promises (a site that never answered was
 //! on time) and goes.
 
 use policy::contract::begun;
 use policy::model::BlacklistReason;
 use policy::standing::Subject;
+use store::table::Table;
 use store::upgrade::{Step, Working};
 use store::{Bytes, Result, Tx};
 
 use crate::counts::Counted;
 use crate::declared::Declared;
 use crate::robots::server_of;
-use crate::schema::{BLACKLIST, CAPTURES, DENIED, TRAFFIC, URLS, UrlState};
+use crate::schema::{BLACKLIST, CAPTURES, DENIED, HOST_QUEUE, LEASES, Lease, TRAFFIC, URLS, UrlState};
+use crate::shard::shard_of;
 use crate::transaction::stored_url;
 
 /// How late harvests were, in format 1.
 const LATENESS: u8 = 0x1C;
+/// Format 1 had one queue of hosts, and one of leases.
+const HOST_QUEUE_1: Table<(i64, String), ()> = Table::new(0x13, "host queue of format 1");
+const LEASES_1: Table<(i64, u64), (String, String)> = Table::new(0x17, "leases of format 1");
 
 /// In the order they are run.
 pub const UPGRADES: &[Step] = &[
     Step { name: "lateness goes", format: 2, table: LATENESS, run: lateness },
+    Step { name: "hosts fall into shards", format: 2, table: HOST_QUEUE_1.id(), run: host_queue },
+    Step { name: "leases fall into shards", format: 2, table: LEASES_1.id(), run: leases },
     Step { name: "count urls", format: 2, table: URLS.id(), run: urls },
     Step { name: "count captures", format: 2, table: CAPTURES.id(), run: captures },
     Step { name: "list what robots deny", format: 2, table: BLACKLIST.id(), run: denied },
@@ -38,6 +45,29 @@ type Rows<'a> = &'a [(Bytes, Bytes)];
 
 fn lateness<'a>(tx: &'a Tx, rows: Rows<'a>) -> Working<'a> {
     Box::pin(async move { rows.iter().try_for_each(|(key, _)| tx.delete(key.to_vec())) })
+}
+
+fn host_queue<'a>(tx: &'a Tx, rows: Rows<'a>) -> Working<'a> {
+    Box::pin(async move {
+        for (key, _) in rows {
+            let (at, unit) = HOST_QUEUE_1.key_from(key)?;
+            tx.delete(key.to_vec())?;
+            HOST_QUEUE.put(tx, (shard_of(&unit), at, &unit), &())?;
+        }
+        Ok(())
+    })
+}
+
+fn leases<'a>(tx: &'a Tx, rows: Rows<'a>) -> Working<'a> {
+    Box::pin(async move {
+        for (key, value) in rows {
+            let ((until, lease), held) = (LEASES_1.key_from(key)?, LEASES_1.value_from(value)?);
+            tx.delete(key.to_vec())?;
+            let (unit, host) = held;
+            LEASES.put(tx, (shard_of(&unit), until, lease), &Lease { unit, host, node: String::new() })?;
+        }
+        Ok(())
+    })
 }
 
 fn urls<'a>(tx: &'a Tx, rows: Rows<'a>) -> Working<'a> {

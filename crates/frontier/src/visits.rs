@@ -11,7 +11,7 @@ use store::{Durability, Result};
 
 use crate::Frontier;
 use crate::hosts::Unit;
-use crate::schema::{GROUPS, HOSTS, Host, LEASES, Slot};
+use crate::schema::{GROUPS, HOSTS, Host, Slot};
 use crate::transaction::Transaction;
 
 /// When to come again while all slots are taken: nobody knows when one is free.
@@ -111,7 +111,7 @@ impl Transaction<'_> {
             }
         };
         host.slots.taken.push(slot);
-        LEASES.put(self.tx, (until.0, lease), &(unit.to_string(), name.to_owned()))?;
+        self.put_lease(&unit.to_string(), name, until, lease)?;
         self.settle_taken(&unit, name, &mut host).await?;
         Ok(Visit::Go(Visiting { lease, unit: unit.to_string(), host: name.to_owned() }))
     }
@@ -121,7 +121,7 @@ impl Transaction<'_> {
         let Some(mut host) = HOSTS.lock(self.tx, (name,)).await? else { return Ok(()) };
         let Some(at) = host.slots.taken.iter().position(|slot| slot.lease == *lease) else { return Ok(()) };
         let slot = host.slots.taken.remove(at);
-        LEASES.delete(self.tx, (slot.until.0, slot.lease))?;
+        self.drop_lease(unit, slot.until, slot.lease)?;
         let politeness = self.politeness(name);
         let delay = took.map(|took| politeness_delay(took, &politeness, host.crawl_delay, None));
         if let Some(delay) = delay {

@@ -295,7 +295,10 @@ fn samples() -> Vec<Sample> {
         Sample::of(&GROUPS, &Group { slots: slots(), head: Time(1_000_018) }),
         Sample::of(&GROUP_QUEUE, &()),
         Sample::of(&ARRIVALS, &()),
-        Sample::of(&LEASES, &("group:g".into(), "a.test".into())),
+        Sample::of(&LEASES, &Lease { unit: "group g".into(), host: "a.test".into(), node: "n".into() }),
+        Sample::of(&NODES, &node()),
+        Sample::of(&SHARD_OWNERS, &ShardRow { owner: "n".into(), process: 80, epoch: 81 }),
+        Sample::of(&BELLS, &vec![82, 83]),
         Sample::of(&BLACKLIST_ENDS, &()),
         Sample::of(&DENIED, &()),
         Sample::of(&COOKIES, &cookies()),
@@ -317,6 +320,18 @@ fn samples() -> Vec<Sample> {
         Sample::of(&LATEST, &latest()),
     ]);
     samples
+}
+
+fn node() -> NodeRow {
+    NodeRow {
+        process: 73,
+        home: 74,
+        since: Time(1_000_020),
+        until: Time(1_000_021),
+        address: Some("http://a.test:8000".into()),
+        shards: 75,
+        figures: NodeFigures { in_flight: 76, harvests: 77, bytes: 78 },
+    }
 }
 
 #[test]

@@ -132,6 +132,7 @@ fn history(seed: u64) {
                 undetermined: share(&mut rng, 0.2),
                 unavailable: share(&mut rng, 0.1),
                 pause: 0.5,
+                ..Faults::default()
             })
             .unwrap();
         let loading = Cell::new(LOADERS);

@@ -37,7 +37,7 @@ impl Checker {
     pub fn asked(&mut self, catalog: &Catalog, order: &Order, now: Time) {
         let politeness = catalog.politeness(&order.host).clone();
         self.polite(order, &politeness, now);
-        self.under_way.entry(order.unit.clone()).or_default().insert(order.lease, order.until);
+        self.under_way.entry(order.unit.clone()).or_default().insert(order.lease, order.held.ends());
     }
 
     /// It ended, with or without effect.

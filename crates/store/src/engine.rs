@@ -6,10 +6,13 @@
 //! embedded engine answers reads on the calling thread: they take microseconds from cache, less
 //! than handing them to another thread would.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use crate::embedded::{Embedded, EmbeddedSnapshot};
 use crate::error::Result;
 use crate::limits::TXN_BYTES_MAX;
 use crate::mem::{Mem, MemSnapshot};
+use crate::stats::Operations;
 use crate::table::KeyRange;
 #[cfg(feature = "tikv")]
 use crate::tikv::{Tikv, TikvSnapshot};
@@ -37,6 +40,17 @@ pub(crate) struct Found {
     pub(crate) complete: bool,
 }
 
+impl Snapshot {
+    pub(crate) fn time(&self) -> Option<i64> {
+        match self {
+            Snapshot::Mem(snapshot) => snapshot.time(),
+            Snapshot::Embedded(_) => None,
+            #[cfg(feature = "tikv")]
+            Snapshot::Tikv(snapshot) => Some(snapshot.time()),
+        }
+    }
+}
+
 impl Engine {
     /// Keys and values a transaction may write, together.
     pub(crate) fn txn_bytes_max(&self) -> usize {
@@ -57,6 +71,10 @@ impl Engine {
     }
 
     pub(crate) async fn snapshot(&self) -> Result<Snapshot> {
+        if let Engine::Mem(mem) = self {
+            mem.operations().begins.fetch_add(1, Relaxed);
+            mem.travel(1).await;
+        }
         match self {
             Engine::Mem(mem) => mem.snapshot().map(Snapshot::Mem),
             Engine::Embedded(embedded) => Ok(Snapshot::Embedded(embedded.snapshot())),
@@ -66,15 +84,17 @@ impl Engine {
     }
 
     /// The in-memory engine never waits by itself; on request it lets others run between
-    /// operations.
-    async fn maybe_pause(&self) {
+    /// operations, or time pass.
+    async fn wait(&self, count: fn(&Operations) -> &AtomicU64, round_trips: u64) {
         if let Engine::Mem(mem) = self {
+            count(mem.operations()).fetch_add(1, Relaxed);
+            mem.travel(round_trips).await;
             mem.maybe_pause().await;
         }
     }
 
     pub(crate) async fn get(&self, snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>> {
-        self.maybe_pause().await;
+        self.wait(|operations| &operations.gets, 1).await;
         match snapshot {
             Snapshot::Mem(snapshot) => snapshot.get(key),
             Snapshot::Embedded(snapshot) => snapshot.get(key),
@@ -84,7 +104,7 @@ impl Engine {
     }
 
     pub(crate) async fn multi_get(&self, snapshot: &Snapshot, keys: &[&[u8]]) -> Result<Vec<Option<Bytes>>> {
-        self.maybe_pause().await;
+        self.wait(|operations| &operations.multi_gets, 1).await;
         match snapshot {
             Snapshot::Mem(snapshot) => keys.iter().map(|key| snapshot.get(key)).collect(),
             Snapshot::Embedded(snapshot) => keys.iter().map(|key| snapshot.get(key)).collect(),
@@ -100,7 +120,7 @@ impl Engine {
         limit: usize,
         order: Order,
     ) -> Result<Found> {
-        self.maybe_pause().await;
+        self.wait(|operations| &operations.scans, 1).await;
         match snapshot {
             Snapshot::Mem(snapshot) => snapshot.scan(range, limit, order),
             Snapshot::Embedded(snapshot) => snapshot.scan(range, limit, order),
@@ -110,7 +130,7 @@ impl Engine {
     }
 
     pub(crate) async fn commit(&self, snapshot: &Snapshot, set: WriteSet) -> Result<()> {
-        self.maybe_pause().await;
+        self.wait(|operations| &operations.commits, 2).await;
         match (self, snapshot) {
             (Engine::Mem(mem), Snapshot::Mem(snapshot)) => mem.commit(snapshot, set),
             (Engine::Embedded(embedded), Snapshot::Embedded(snapshot)) => {

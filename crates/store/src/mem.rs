@@ -11,13 +11,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use crate::engine::Found;
 use crate::error::{Error, Result};
 use crate::recent::RecentWrites;
-use crate::stats::Progress;
+use crate::stats::{Operations, Progress};
 use crate::table::KeyRange;
 use crate::txn::{Bytes, Durability, Order, Write, WriteSet};
 
@@ -31,11 +32,15 @@ pub struct Faults {
     pub unavailable: f64,
     /// How often an operation lets other tasks run first, so that transactions interleave.
     pub pause: f64,
+    /// How long an operation takes as if over a network, in microseconds from and to; a commit is
+    /// two of them.
+    pub round_trip_us: (u64, u64),
 }
 
 #[derive(Clone)]
 pub(crate) struct Mem {
     state: Arc<Mutex<State>>,
+    operations: Arc<Operations>,
 }
 
 struct State {
@@ -52,7 +57,12 @@ struct State {
     unsynced: VecDeque<Vec<(Bytes, Option<Bytes>)>>,
     faults: Faults,
     rng: fastrand::Rng,
+    /// What it shows as its own time, if it has one.
+    clock: Option<StoreTime>,
 }
+
+/// Milliseconds since 1970.
+pub(crate) type StoreTime = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 /// Everything a store held at a moment.
 #[derive(Clone)]
@@ -87,12 +97,17 @@ impl Mem {
             unsynced: VecDeque::new(),
             faults: Faults::default(),
             rng: fastrand::Rng::with_seed(seed),
+            clock: None,
         };
-        Mem { state: Arc::new(Mutex::new(state)) }
+        Mem { state: Arc::new(Mutex::new(state)), operations: Arc::default() }
     }
 
     pub(crate) fn set_faults(&self, faults: Faults) {
         self.state.lock().faults = faults;
+    }
+
+    pub(crate) fn set_clock(&self, clock: StoreTime) {
+        self.state.lock().clock = Some(clock);
     }
 
     pub(crate) async fn maybe_pause(&self) {
@@ -104,6 +119,22 @@ impl Mem {
         if pauses {
             tokio::task::yield_now().await;
         }
+    }
+
+    /// As long as so many round trips take, if they take any time.
+    pub(crate) async fn travel(&self, round_trips: u64) {
+        let us = {
+            let mut state = self.state.lock();
+            match state.faults.round_trip_us {
+                (_, 0) => return,
+                (from, to) => state.rng.u64(from..=to.max(from)),
+            }
+        };
+        tokio::time::sleep(Duration::from_micros(us * round_trips)).await;
+    }
+
+    pub(crate) fn operations(&self) -> &Operations {
+        &self.operations
     }
 
     pub(crate) fn crash(&self) {
@@ -156,7 +187,8 @@ impl Mem {
         state.maybe_unavailable()?;
         let (seq, epoch) = (state.seq, state.epoch);
         *state.open.entry(seq).or_default() += 1;
-        Ok(MemSnapshot { mem: self.clone(), seq, epoch })
+        let time = state.clock.as_ref().map(|clock| clock());
+        Ok(MemSnapshot { mem: self.clone(), seq, epoch, time })
     }
 
     pub(crate) fn commit(&self, snapshot: &MemSnapshot, set: WriteSet) -> Result<()> {
@@ -252,9 +284,14 @@ pub(crate) struct MemSnapshot {
     mem: Mem,
     seq: u64,
     epoch: u64,
+    time: Option<i64>,
 }
 
 impl MemSnapshot {
+    pub(crate) fn time(&self) -> Option<i64> {
+        self.time
+    }
+
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
         let state = self.mem.state.lock();
         state.check_alive(self)?;

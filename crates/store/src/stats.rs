@@ -15,7 +15,6 @@ pub(crate) struct Stats {
 
 /// Calls over the network, by kind.
 #[derive(Debug, Default)]
-#[cfg(feature = "tikv")]
 pub(crate) struct Operations {
     pub(crate) begins: AtomicU64,
     pub(crate) gets: AtomicU64,
@@ -24,8 +23,8 @@ pub(crate) struct Operations {
     pub(crate) commits: AtomicU64,
 }
 
-/// Calls over the network since the store was opened; none of a store on this machine. A commit is
-/// several round trips of its own.
+/// Calls over the network since the store was opened, or what would be some; none of an embedded
+/// store. A commit is several round trips of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoundTrips {
     pub begins: u64,
@@ -35,7 +34,6 @@ pub struct RoundTrips {
     pub commits: u64,
 }
 
-#[cfg(feature = "tikv")]
 impl Operations {
     pub(crate) fn counted(&self) -> RoundTrips {
         RoundTrips {

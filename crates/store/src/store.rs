@@ -117,6 +117,11 @@ impl Store {
         Retry { engine: &self.engine, turns: &self.turns, stats: &self.stats, undetermined }
     }
 
+    /// How many bytes of keys and values a transaction can hold.
+    pub fn txn_bytes_max(&self) -> usize {
+        self.engine.txn_bytes_max()
+    }
+
     /// A transaction for reading, or for [`Store::commit`] by hand; dropped, it leaves nothing
     /// behind.
     pub async fn begin(&self) -> Result<Tx> {
@@ -165,9 +170,10 @@ impl Store {
     /// What went over the network.
     pub fn round_trips(&self) -> RoundTrips {
         match &self.engine {
+            Engine::Mem(mem) => mem.operations().counted(),
+            Engine::Embedded(_) => RoundTrips::default(),
             #[cfg(feature = "tikv")]
             Engine::Tikv(tikv) => tikv.operations().counted(),
-            _ => RoundTrips::default(),
         }
     }
 
@@ -178,6 +184,12 @@ impl Store {
     /// Makes things go wrong from now on (in-memory engine only).
     pub fn inject(&self, faults: Faults) -> Result<()> {
         self.mem()?.set_faults(faults);
+        Ok(())
+    }
+
+    /// Gives it a clock of its own, in milliseconds since 1970 (in-memory engine only).
+    pub fn keep_time(&self, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Result<()> {
+        self.mem()?.set_clock(Arc::new(clock));
         Ok(())
     }
 

@@ -138,6 +138,17 @@ impl Tx {
         Ok(values)
     }
 
+    /// What the store's own clock showed when the transaction began, in milliseconds since 1970; none
+    /// where it has none, and the clock of the process is as good.
+    pub fn time(&self) -> Option<i64> {
+        self.inner.snapshot.time()
+    }
+
+    /// How many bytes of keys and values a transaction can hold.
+    pub fn capacity(&self) -> usize {
+        self.inner.engine.txn_bytes_max()
+    }
+
     /// How many bytes of keys and values can still be written; an engine may count more for a key
     /// than its length.
     pub fn room(&self) -> usize {

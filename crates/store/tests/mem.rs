@@ -45,7 +45,8 @@ async fn count_ok(store: &Store, commits: u32) -> (u32, Vec<String>) {
 
 #[test]
 fn faults_come_as_often_as_asked_and_replay_from_the_seed() {
-    let faults = Faults { conflict: 0.1, undetermined: 0.1, unavailable: 0.05, pause: 0.0 };
+    let faults =
+        Faults { conflict: 0.1, undetermined: 0.1, unavailable: 0.05, pause: 0.0, ..Faults::default() };
     let once = |seed| {
         let store = Store::in_memory(seed);
         store.inject(faults).unwrap();

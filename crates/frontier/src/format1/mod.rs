@@ -48,6 +48,11 @@ pub(crate) fn capture(row: &[u8]) -> Option<schema::Capture> {
     read::<Capture>(row).or_else(|| read::<FirstCapture>(row).map(Into::into)).map(Into::into)
 }
 
+pub(crate) fn lease(row: &[u8]) -> Option<schema::Lease> {
+    let (unit, host) = read(row)?;
+    Some(schema::Lease { unit, host, node: String::new() })
+}
+
 pub(crate) fn traffic(row: &[u8]) -> Option<schema::Traffic> {
     read::<Traffic>(row).map(Into::into)
 }

@@ -13,7 +13,7 @@ use super::{Harvested, Harvester, RunError, Tally, Witness};
 use crate::complete::{CompletedAll, Harvest};
 use crate::ports::{Archive, Fetch, Fetcher, Kept, Report};
 use crate::schema::ErrorKind;
-use crate::size::{BATCH_BYTES_MAX, weight};
+use crate::size::{batch_bytes_max, weight};
 
 /// What became of a batch.
 enum Committed {
@@ -38,7 +38,7 @@ where
         tally: &mut Tally,
     ) -> Result<(), RunError> {
         // The last comes first.
-        let mut waiting = apart(batch);
+        let mut waiting = apart(batch, batch_bytes_max(self.frontier.store().txn_bytes_max()));
         waiting.reverse();
         while let Some(mut batch) = waiting.pop() {
             match self.commit_together(&batch, tally).await? {
@@ -91,6 +91,7 @@ where
                     let Harvest { order, report, captures } = *harvest;
                     tally.captures += captures.len() as u64;
                     tally.added += summary.added;
+                    tally.bytes += report.bytes;
                     let harvested = Harvested { order, report, captures, summary };
                     if report.result.is_harvest() {
                         tally.harvests += 1;
@@ -125,13 +126,13 @@ where
 }
 
 /// Batches that fit into a transaction each, as far as can be told.
-fn apart<E>(batch: Vec<Fetched<E>>) -> Vec<Vec<Fetched<E>>> {
+fn apart<E>(batch: Vec<Fetched<E>>, bytes_max: usize) -> Vec<Vec<Fetched<E>>> {
     let mut batches: Vec<Vec<Fetched<E>>> = Vec::new();
     let mut sum = 0;
     for fetched in batch {
         let own = weight(&fetched.order, &fetched.report);
         match batches.last_mut() {
-            Some(last) if sum + own <= BATCH_BYTES_MAX => {
+            Some(last) if sum + own <= bytes_max => {
                 sum += own;
                 last.push(fetched);
             }

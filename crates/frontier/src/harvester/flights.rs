@@ -6,7 +6,7 @@
 //! an error of that page, while its lease still holds. And what cannot even be given up, because it
 //! never comes to a point where it could be, is no longer renewed and loses its lease.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use crate::Frontier;
 use crate::lane::Lane;
 use crate::ports::{Fetch, Fetcher, Order, Report};
 use crate::schema::ErrorKind;
+use crate::shard::Shard;
 
 /// Whoever has not come home after this time is waiting, and no longer at work: a host that
 /// answered may fall silent too.
@@ -86,15 +87,21 @@ impl<E: Send + 'static> Flights<E> {
         F: Fetcher<Exchange = E> + 'static,
     {
         let begun = Instant::now();
-        let renew_at = begun + third(order.until, now);
+        let renew_at = begun + third(order.held.ends(), now);
         let limit = begun + duration(order.time_limit());
         let fetcher = Arc::clone(fetcher);
         let own = order.clone();
         let task = self.tasks.spawn(async move { fetcher.fetch(&own).await });
-        self.until = self.until.min(order.until);
+        self.until = self.until.min(order.held.ends());
         let look_at = renew_at.min(limit).min(begun + PATIENCE);
         self.look_at = Some(self.look_at.map_or(look_at, |at| at.min(look_at)));
         self.about.insert(task.id(), Flight { order, begun, renew_at, limit: Some(limit), task });
+    }
+
+    /// The shards of what is in flight.
+    pub(super) fn shards(&self) -> BTreeSet<Shard> {
+        let claims = self.about.values().filter_map(|flight| flight.order.claim);
+        claims.map(|claim| claim.shard).collect()
     }
 
     /// How many wait for a host that has not answered.
@@ -161,7 +168,7 @@ impl<E: Send + 'static> Flights<E> {
                 let Some(flight) = self.about.get_mut(id) else { continue };
                 // One that was taken back is home too late, whenever that is: there is nothing to renew any
                 // more.
-                flight.order.until = until.unwrap_or(flight.order.until);
+                until.into_iter().for_each(|until| flight.order.held.renew(until));
                 flight.renew_at = now + until.map_or(FOREVER, |end| third(end, clock));
             }
         }
@@ -172,7 +179,7 @@ impl<E: Send + 'static> Flights<E> {
         };
         self.look_at = flying().flat_map(times).flatten().min();
         self.until = flying()
-            .map(|flight| flight.order.until)
+            .map(|flight| flight.order.held.ends())
             .filter(|until| *until > clock)
             .min()
             .unwrap_or(Time(i64::MAX));

@@ -35,7 +35,7 @@ use crate::Frontier;
 use crate::complete::Summary;
 use crate::lane::Room;
 use crate::ports::{Archive, CaptureKey, Fetcher, Order, Report};
-use crate::schema::Capture;
+use crate::schema::{Capture, NodeFigures};
 use flights::Flights;
 
 /// The longest sleep where others may add something, or set the clock, without telling.
@@ -122,6 +122,7 @@ pub struct Tally {
     pub harvests: u64,
     pub captures: u64,
     pub added: u64,
+    pub bytes: u64,
     pub leases_lost: u64,
 }
 
@@ -153,6 +154,9 @@ where
             }
             // Whoever lives keeps what it holds, before anything is taken back.
             flights.look_after(&self.frontier).await?;
+            let figures =
+                NodeFigures { in_flight: flights.len() as u64, harvests: tally.harvests, bytes: tally.bytes };
+            self.frontier.beat_if_due(|| flights.shards(), figures).await?;
             if !stopping {
                 self.sweep(&mut swept).await?;
             }

@@ -11,7 +11,7 @@ use policy::contract::Owed;
 use policy::evaluate::Plan;
 use policy::model::{Position, Record};
 use policy::owner::Via;
-use policy::time::Time;
+use policy::time::{Span, Time};
 use store::Result;
 
 use super::{Planned, Plans, Walks};
@@ -20,7 +20,11 @@ use crate::lane::{Lane, Room};
 use crate::ports::{Order, WalkOrder};
 use crate::reserve::Picked;
 use crate::schema::{GROUPS, HOSTS, Host};
+use crate::shard::shard_of;
 use crate::transaction::Transaction;
+
+/// How long it is left to another node to take its turn, before it is looked at again.
+const OTHERS_TURN: Span = Span(200);
 
 /// What became of the plans.
 #[derive(Debug, Default)]
@@ -100,7 +104,7 @@ impl Transaction<'_> {
                 self.settle_taken(&unit, name, &mut host).await?;
             }
         }
-        plans.steps.iter().try_for_each(|step| step.write(self.tx))?;
+        self.write_steps(&plans.steps).await?;
         Ok(granted)
     }
 
@@ -158,7 +162,10 @@ impl Transaction<'_> {
         } else if slots.next_free > self.now {
             Some(Refusal::Busy(Some(slots.next_free)))
         } else {
-            (open.share == 0).then_some(Refusal::Busy(Some(self.now)))
+            // It is the turn of a URL, which another node may have to give.
+            let ours = self.share.works_on(shard_of(&open.unit.to_string()));
+            let again = if ours { self.now } else { self.now.plus(OTHERS_TURN) };
+            (open.share == 0).then_some(Refusal::Busy(Some(again)))
         })
     }
 
@@ -196,6 +203,7 @@ impl Transaction<'_> {
         open.host.walked = true;
         open.changed = true;
         open.share = open.share.saturating_sub(1);
+        order.claim = self.share.claim(planned.shard);
         order.walk = Some(Box::new(WalkOrder {
             walk: declared.name.clone(),
             id: *id,

@@ -8,7 +8,7 @@
 //! the capture. When nothing is left to do the walk has ended, and stays so until it is resumed.
 //!
 //! Ids in flight are in memory and in the slots of their hosts only. A process has its walks to
-//! itself; after a crash the ids that nothing is known of behind a walk's head are issued again.
+//! itself, and of several nodes the one that has their shard (M6); after a crash the ids that nothing is known of behind a walk's head are issued again.
 //!
 //! As many ids of a round are in flight as its most generous host takes requests at once: with one,
 //! the turns are strictly one after the other.
@@ -28,7 +28,9 @@ use policy::walk::{Outcome, Resume, Turn, Turns, Walk, Why};
 use store::{Error, Order as ScanOrder, Result, Tx};
 
 use crate::Frontier;
-use crate::schema::{WALK_IDS, WALKS, WalkRow, WalkRun};
+use crate::nodes::Claim;
+use crate::schema::{COUNTERS, WALK_IDS, WALKS, WalkRow, WalkRun};
+use crate::shard::{Shard, shard_of};
 
 pub(crate) use grant::Granted;
 pub(crate) use results::Step;
@@ -44,8 +46,10 @@ pub(crate) struct Walks(Mutex<Room>);
 
 #[derive(Default)]
 struct Room {
-    /// Of the declarations it was furnished by; none: it is to be furnished.
-    version: Option<u64>,
+    /// Of the declarations and the share it was furnished by; none: it is to be furnished.
+    version: Option<(u64, u64)>,
+    /// What the counter of changes by hand said, when that was last looked at.
+    handled: u64,
     rounds: Vec<Round>,
     /// The round that plans first: not always the same.
     first: usize,
@@ -57,6 +61,7 @@ struct Round {
     walks: Vec<Strand>,
     /// The turns of ids in flight, in their order.
     issued: Vec<Turn>,
+    shard: Shard,
 }
 
 /// A walk in memory.
@@ -69,6 +74,8 @@ struct Strand {
     paused: bool,
     /// Its host backs off until then.
     held_until: Option<Time>,
+    /// Under what it was read: another may have walked it since, where that changed.
+    claim: Option<Claim>,
 }
 
 impl Borrow<Walk> for Strand {
@@ -88,12 +95,14 @@ struct Loaded {
     walk: Walk,
     resume: Resume,
     run: WalkRun,
+    claim: Option<Claim>,
 }
 
 /// An id that would like to be fetched.
 #[derive(Clone, Debug)]
 pub(crate) struct Planned {
     round: usize,
+    shard: Shard,
     turn: Turn,
     declared: DeclaredWalk,
     id: u64,
@@ -122,24 +131,29 @@ impl Frontier {
         };
         let rules = self.declared.catalog.read().url_rules().clone();
         let url_of = |text: &str| normalise(text, None, &rules).ok();
-        Ok(self.walks.0.lock().plan(self.now(), wanted, parallel, url_of))
+        let works_on = |shard| self.share.works_on(shard);
+        Ok(self.walks.0.lock().plan(self.now(), wanted, works_on, parallel, url_of))
     }
 
     /// Brings the walks in memory up to what is declared.
     async fn furnish_walks(&self) -> Result<()> {
-        let version = self.declared.version();
+        let version = (self.declared.version(), self.share.changes());
         if self.walks.0.lock().version == Some(version) {
             return Ok(());
         }
         let tx = self.store.begin().await?;
         self.declared.catch_up(&tx).await?;
-        let version = self.declared.version();
-        let declared = self.declared_walks();
+        let version = (self.declared.version(), self.share.changes());
+        // M6: those that take turns together are in one shard, and who has that has them.
+        let mut declared = self.declared_walks();
+        declared.retain(|(walk, _)| self.share.holds(shard_of(&round_of(walk))));
         let mut stored = HashMap::new();
         for (walk, _) in &declared {
-            if !self.walks.0.lock().has(walk) {
+            let claim = self.share.claim(shard_of(&round_of(walk)));
+            if !self.walks.0.lock().has(walk, claim) {
                 let mut loaded = load(&tx, walk).await?;
                 loaded.walk.clock_went_back(self.now());
+                loaded.claim = claim;
                 stored.insert(walk.name.clone(), loaded);
             }
         }
@@ -159,11 +173,20 @@ impl Frontier {
     }
 }
 
+/// Those of one name take turns.
+pub(crate) fn round_of(walk: &DeclaredWalk) -> String {
+    match &walk.round {
+        Some(round) => format!("round {round}"),
+        None => format!("walk {}", walk.name),
+    }
+}
+
 /// A walk as its rows say; as new if there are none.
 async fn load(tx: &Tx, declared: &DeclaredWalk) -> Result<Loaded> {
     let settings = declared.settings.clone();
     let Some(row) = WALKS.get(tx, (&declared.name,)).await? else {
-        return Ok(Loaded { walk: Walk::new(settings), resume: Resume::Continue, run: WalkRun::default() });
+        let (resume, run) = (Resume::Continue, WalkRun::default());
+        return Ok(Loaded { walk: Walk::new(settings), resume, run, claim: None });
     };
     let WalkRow { head, resume, ended, run } = row;
     let stretches = stretches(tx, &declared.name).await?;
@@ -172,12 +195,12 @@ async fn load(tx: &Tx, declared: &DeclaredWalk) -> Result<Loaded> {
             .map_err(|e| unusable(declared, &e))?;
         // It goes on by itself only where its bound is wider now.
         if walk.ended() != Some(Why::Bound) {
-            return Ok(Loaded { walk, resume, run });
+            return Ok(Loaded { walk, resume, run, claim: None });
         }
     }
     let resume = if ended { Resume::Continue } else { resume };
     let walk = Walk::resume(settings, head, stretches, resume).map_err(|e| unusable(declared, &e))?;
-    Ok(Loaded { walk, resume, run })
+    Ok(Loaded { walk, resume, run, claim: None })
 }
 
 fn unusable(declared: &DeclaredWalk, error: &dyn std::error::Error) -> Error {
@@ -195,10 +218,35 @@ async fn stretches(tx: &Tx, walk: &str) -> Result<Vec<(u64, policy::walk::Stretc
     Ok(all)
 }
 
+/// Counts what people did to walks: their owner's memory is not what the store says then.
+const HANDLED: &str = "walks handled";
+
+/// Tells whoever has the walks to read them anew.
+async fn handled(tx: &Tx) -> Result<()> {
+    let count = COUNTERS.lock(tx, (HANDLED,)).await?.unwrap_or(0);
+    COUNTERS.put(tx, (HANDLED,), &(count + 1))
+}
+
 impl Walks {
+    /// Where there are other nodes: people may have done something to walks through them. What
+    /// is in flight stays as it is.
+    pub(crate) async fn catch_up(&self, tx: &Tx) -> Result<()> {
+        let count = COUNTERS.get(tx, (HANDLED,)).await?.unwrap_or(0);
+        let mut room = self.0.lock();
+        if room.handled != count {
+            room.handled = count;
+            room.version = None;
+            for round in &mut room.rounds {
+                round.walks.retain(|strand| strand.walk.in_flight() > 0);
+            }
+        }
+        Ok(())
+    }
+
     /// Something was not committed: memory is not what the store says, and is read anew.
     pub(crate) fn forget(&self) {
-        *self.0.lock() = Room::default();
+        let mut room = self.0.lock();
+        *room = Room { handled: room.handled, ..Room::default() };
     }
 
     /// What was held may be asked for again.
@@ -234,15 +282,16 @@ impl Room {
 
     /// Whether it is here as declared. One whose ids are in flight stays as it is until they are
     /// home.
-    fn has(&mut self, declared: &DeclaredWalk) -> bool {
+    fn has(&mut self, declared: &DeclaredWalk, claim: Option<Claim>) -> bool {
         self.strand(&declared.name).is_some_and(|strand| {
-            strand.declared.settings == declared.settings || strand.walk.in_flight() > 0
+            strand.claim == claim
+                && (strand.declared.settings == declared.settings || strand.walk.in_flight() > 0)
         })
     }
 
     fn furnish(
         &mut self,
-        version: u64,
+        version: (u64, u64),
         declared: Vec<(DeclaredWalk, bool)>,
         mut stored: HashMap<String, Loaded>,
     ) {
@@ -255,8 +304,9 @@ impl Room {
         let mut current = true;
         for (declared, paused) in declared {
             let strand = match stored.remove(&declared.name) {
-                Some(Loaded { walk, resume, run }) => {
-                    Strand { walk, resume, run, paused, held_until: None, declared: declared.clone() }
+                Some(Loaded { walk, resume, run, claim }) => {
+                    let declared = declared.clone();
+                    Strand { walk, resume, run, paused, held_until: None, declared, claim }
                 }
                 None => match old.remove(&declared.name) {
                     Some(strand) => {
@@ -268,14 +318,13 @@ impl Room {
                     None => continue,
                 },
             };
-            let key = match &declared.round {
-                Some(round) => format!("round {round}"),
-                None => format!("walk {}", declared.name),
-            };
+            let key = round_of(&declared);
+            let shard = shard_of(&key);
             let round = rounds.entry(key).or_insert_with(|| Round {
                 turns: Turns::default(),
                 walks: Vec::new(),
                 issued: Vec::new(),
+                shard,
             });
             round.walks.push(strand);
         }
@@ -290,6 +339,7 @@ impl Room {
         &mut self,
         now: Time,
         wanted: usize,
+        works_on: impl Fn(Shard) -> bool,
         parallel: impl Fn(&DeclaredWalk) -> u32,
         url_of: impl Fn(&str) -> Option<CrawlUrl>,
     ) -> Plans {
@@ -298,7 +348,9 @@ impl Room {
         let count = self.rounds.len();
         for at in 0..count {
             let round = (self.first.wrapping_add(at)) % count;
-            self.rounds[round].plan(round, now, wanted, &parallel, &url_of, &mut plans);
+            if works_on(self.rounds[round].shard) {
+                self.rounds[round].plan(round, now, wanted, &parallel, &url_of, &mut plans);
+            }
         }
         plans.steps = self.strands().filter_map(Strand::step).collect();
         plans
@@ -357,7 +409,8 @@ impl Round {
             match url_of(&declared.settings.template().url(id)) {
                 Some(url) => {
                     let declared = declared.clone();
-                    plans.wanted.push(Planned { round: place, turn, declared, id, attempt, url });
+                    let shard = self.shard;
+                    plans.wanted.push(Planned { round: place, shard, turn, declared, id, attempt, url });
                     self.issued.push(turn);
                     in_flight += 1;
                 }

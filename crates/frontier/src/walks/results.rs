@@ -9,6 +9,7 @@ use store::{Result, Tx};
 use super::{Strand, Walks};
 use crate::complete::{Harvest, Summary};
 use crate::links::Page;
+use crate::nodes::Claim;
 use crate::ports::{Fetch, Order, Report};
 use crate::schema::{COUNTERS, ErrorKind, Host, WALK_IDS, WALKS, WalkRow, WalkRun};
 use crate::size::Followed;
@@ -23,11 +24,13 @@ pub(crate) struct Step {
     pub(super) resume: Resume,
     pub(super) ended: bool,
     pub(super) run: WalkRun,
+    /// Under what it was walked.
+    pub(super) claim: Option<Claim>,
 }
 
 impl Step {
     pub(crate) fn write(&self, tx: &Tx) -> Result<()> {
-        let Step { walk, changes, resume, ended, run } = self;
+        let Step { walk, changes, resume, ended, run, .. } = self;
         let row = WalkRow { head: changes.head.clone(), resume: *resume, ended: *ended, run: *run };
         WALKS.put(tx, (walk,), &row)?;
         changes.stretches.iter().try_for_each(|(stretch, row)| WALK_IDS.put(tx, (walk, *stretch), row))
@@ -45,6 +48,7 @@ impl Strand {
             resume: self.resume,
             ended: self.walk.ended().is_some(),
             run: self.run,
+            claim: self.claim,
         })
     }
 }
@@ -95,7 +99,13 @@ impl Walks {
     /// Their leases ran out: the ids are issued again.
     pub(crate) fn give_back<'a>(&self, harvests: impl Iterator<Item = &'a Harvest<'a>>) {
         let mut room = self.0.lock();
-        for own in harvests.filter_map(|harvest| harvest.order.walk.as_ref()) {
+        for (own, claim) in
+            harvests.filter_map(|harvest| Some((harvest.order.walk.as_ref()?, harvest.order.claim)))
+        {
+            // What was read anew since has nothing of it in flight.
+            if room.strand(&own.walk).is_none_or(|strand| strand.claim != claim) {
+                continue;
+            }
             for round in &mut room.rounds {
                 let turn = round.issued(&own.walk, own.id);
                 round.issued.retain(|issued| Some(*issued) != turn);
@@ -108,6 +118,14 @@ impl Walks {
 }
 
 impl Transaction<'_> {
+    /// Writes what changed in walks, but for those that another has by now.
+    pub(crate) async fn write_steps(&self, steps: &[Step]) -> Result<()> {
+        let claims = steps.iter().filter_map(|step| step.claim).collect();
+        let lost = self.lost_claims(&claims).await?;
+        let ours = steps.iter().filter(|step| step.claim.is_none_or(|claim| !lost.contains(&claim)));
+        ours.into_iter().try_for_each(|step| step.write(self.tx))
+    }
+
     /// What an answer to a walk does besides: to its host, and to the queue if its links are
     /// followed.
     pub(crate) async fn walked(

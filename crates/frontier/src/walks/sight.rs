@@ -2,13 +2,14 @@
 
 use policy::model::DeclaredWalk;
 use policy::walk::{Changes, Refusal, Resume, Walk};
-use store::Error;
+use store::{Error, Tx};
 
 use super::results::{Step, close};
-use super::{Walks, stretches};
+use super::{Walks, handled, round_of, stretches};
 use crate::Frontier;
 use crate::declared::DeclareError;
 use crate::schema::{WALK_IDS, WALKS, WalkRun};
+use crate::shard::shard_of;
 
 /// A walk, with all that is known of its ids.
 #[derive(Clone, Debug)]
@@ -68,6 +69,19 @@ impl Frontier {
             })
     }
 
+    /// Whether the walks of other nodes have nothing left to do, as far as they are switched on.
+    pub(crate) async fn walks_elsewhere_ended(&self, tx: &Tx) -> store::Result<bool> {
+        for (walk, paused) in self.declared_walks() {
+            if paused || self.share.works_on(shard_of(&round_of(&walk))) {
+                continue;
+            }
+            if !WALKS.get(tx, (&walk.name,)).await?.is_some_and(|row| row.ended) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Whether what is known of a walk's ids can go on with these settings.
     pub(crate) async fn check_walk(&self, walk: &DeclaredWalk) -> Result<(), DeclareError> {
         let Some(row) = WALKS.get(&self.store.begin().await?, (&walk.name,)).await? else { return Ok(()) };
@@ -88,7 +102,13 @@ impl Frontier {
         let declared = self.declared.catalog.read().walk(name).cloned();
         let declared = declared.ok_or_else(|| WalkError::Unknown(name.to_owned()))?;
         let row = WALKS.get(&tx, (name,)).await?;
-        if !self.walks.is_at_rest(name, row.as_ref().map(|row| row.run)) {
+        let elsewhere = self.share.has_company() && !self.share.works_on(shard_of(&round_of(&declared)));
+        let rests = match elsewhere {
+            // Nobody here knows what is in flight.
+            true => row.as_ref().is_none_or(|row| row.ended),
+            false => self.walks.is_at_rest(name, row.as_ref().map(|row| row.run)),
+        };
+        if !rests {
             return Err(WalkError::Busy(name.to_owned()));
         }
         let head = match row {
@@ -104,8 +124,13 @@ impl Frontier {
         close(&mut walk);
         let ended = walk.ended().is_some();
         let changes = walk.dirty().unwrap_or(Changes { head, stretches: Vec::new() });
-        let step = &Step { walk: name.to_owned(), changes, resume, ended, run: WalkRun::default() };
-        let written = self.store.transact_idempotent(|tx| async move { step.write(&tx) }).await;
+        let step =
+            &Step { walk: name.to_owned(), changes, resume, ended, run: WalkRun::default(), claim: None };
+        let written = self.store.transact_idempotent(|tx| async move {
+            handled(&tx).await?;
+            step.write(&tx)
+        });
+        let written = written.await;
         self.walks.reload(name);
         Ok(written?)
     }
@@ -114,6 +139,7 @@ impl Frontier {
     #[crate::boxed]
     pub async fn forget_walk(&self, name: &str) -> Result<(), WalkError> {
         let forget = self.store.transact_idempotent(|tx| async move {
+            handled(&tx).await?;
             WALKS.delete(&tx, (name,))?;
             for (stretch, _) in stretches(&tx, name).await? {
                 WALK_IDS.delete(&tx, (name, stretch))?;

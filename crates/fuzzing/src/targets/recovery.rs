@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::{Draw, Seeds, Target};
-use frontier::ports::{Archive, CaptureKey, FileEnd, Order};
+use frontier::ports::{Archive, CaptureKey, FileEnd, Held, Order};
 use frontier::schema::{CAPTURES, FILES, surt_in_key};
 use frontier::{Frontier, Lane};
 use net::dns::Overrides;
@@ -411,7 +411,8 @@ fn order(url: &str, collection: &str) -> Order {
         seed: "s".to_owned(),
         due: NOON,
         last_fetch: None,
-        until: NOON,
+        held: Held::until(NOON),
+        claim: None,
         plan: Plan {
             profiles: Vec::new(),
             every: Span::days(1),

@@ -59,13 +59,15 @@ impl Queue {
         }
     }
 
-    /// What one transaction takes on: bytes it will read or write, roughly.
-    pub(crate) const fn batch_weight(self) -> usize {
-        match self {
+    /// What one transaction takes on that holds so many bytes: those it will read or write,
+    /// roughly.
+    pub(crate) fn batch_weight(self, txn_bytes_max: usize) -> usize {
+        let worth_it: usize = match self {
             Queue::Pages => 4 << 20,
             Queue::Links => 16 << 20,
             Queue::Domains => 4 << 20,
-        }
+        };
+        worth_it.min(txn_bytes_max / 4)
     }
 
     /// What makes a shard worth a batch while there is other work.

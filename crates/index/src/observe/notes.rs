@@ -86,7 +86,7 @@ impl Board {
         let mut notes: Vec<Note> = Vec::new();
         let mut weight = 0;
         while let Some(range) = rest
-            && weight < queue.batch_weight()
+            && weight < queue.batch_weight(tx.capacity())
             && notes.len() < NOTES_PER_BATCH_MAX
         {
             let page = tx.scan(&range, NOTES_PER_SCAN, Order::Forward).await?;
@@ -99,7 +99,7 @@ impl Board {
             }
             for (key, value) in page.items {
                 let note = Note::read(key, value)?;
-                if !notes.is_empty() && weight + note.weight > queue.batch_weight() {
+                if !notes.is_empty() && weight + note.weight > queue.batch_weight(tx.capacity()) {
                     break;
                 }
                 weight += note.weight;

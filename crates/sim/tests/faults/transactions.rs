@@ -117,7 +117,13 @@ impl Storm {
         simulation.frontier.start(&Target::Collection("shop".into())).await.unwrap();
         simulation
             .store
-            .inject(Faults { conflict: 0.05, undetermined: 0.03, unavailable: 0.02, pause: 0.3 })
+            .inject(Faults {
+                conflict: 0.05,
+                undetermined: 0.03,
+                unavailable: 0.02,
+                pause: 0.3,
+                ..Faults::default()
+            })
             .unwrap();
         // The world ends some fetches only after a while.
         simulation.clock.advance(Span(1));
@@ -340,7 +346,13 @@ impl Storm {
     fn faults_on(&self) {
         self.simulation
             .store
-            .inject(Faults { conflict: 0.05, undetermined: 0.03, unavailable: 0.02, pause: 0.3 })
+            .inject(Faults {
+                conflict: 0.05,
+                undetermined: 0.03,
+                unavailable: 0.02,
+                pause: 0.3,
+                ..Faults::default()
+            })
             .unwrap();
     }
 

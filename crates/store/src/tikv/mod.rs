@@ -320,6 +320,11 @@ impl TikvSnapshot {
         self.tikv.cluster.client.snapshot(self.at, options().read_only())
     }
 
+    /// The placement driver's clock.
+    pub(crate) fn time(&self) -> i64 {
+        self.at.physical
+    }
+
     pub(crate) async fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
         self.tikv.cluster.operations.gets.fetch_add(1, Relaxed);
         let mut reader = self.reader();

@@ -10,7 +10,7 @@ use parking_lot::{Condvar, Mutex};
 use tokio::time::Instant;
 
 /// Longer than any run takes: only a hang is that slow.
-const PATIENCE: Duration = Duration::from_secs(80);
+const PATIENCE: Duration = Duration::from_secs(240);
 /// How often the memory of a run is looked at.
 const SAMPLE_EVERY: Duration = Duration::from_millis(20);
 

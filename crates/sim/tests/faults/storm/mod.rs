@@ -105,6 +105,7 @@ impl Storm {
             undetermined: 0.03 * rough,
             unavailable: 0.005 * rough,
             pause: 0.3,
+            ..Faults::default()
         };
         let shelf_faults = ShelfFaults { keep: 0.01 * rough, abandon: 0.2 * rough, pause: 0.5 };
         let kill_one_in = [300, 3_000, 30_000][rng.usize(0..3)];

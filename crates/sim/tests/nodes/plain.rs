@@ -1,0 +1,30 @@
+//! Nodes without faults: who has which share, and that all of it gets done.
+
+use frontier::End;
+use policy::time::Span;
+
+use crate::fleet::Fleet;
+use crate::town::Town;
+
+pub(crate) const UNTIL_DONE: End = End { idle_for: Some(Span::seconds(10)), max_harvests: None };
+
+#[test]
+fn m4_m5_m6_three_nodes_harvest_everything_once_and_politely() {
+    sim::virtual_time(async {
+        let mut fleet = Fleet::new(1, Town { hosts: 200, pages: 40 }, 3).await;
+        fleet.far_away(0.0);
+        for name in ["a", "b", "c"] {
+            fleet.start(name, UNTIL_DONE).await;
+        }
+        fleet.ends().await;
+        fleet.is_complete().await;
+        assert_eq!(fleet.web.requests(), 200 * 40 + 3 * 103, "every page and id asked for once");
+        let mut by_node = std::collections::BTreeMap::<String, usize>::new();
+        for seen in fleet.web.seen.lock().iter() {
+            *by_node.entry(seen.node.clone()).or_default() += 1;
+        }
+        assert!(by_node.values().all(|requests| *requests > 1500), "each does its part: {by_node:?}");
+        assert!(fleet.observer.nodes().await.unwrap().is_empty(), "all have departed");
+    })
+    .unwrap();
+}

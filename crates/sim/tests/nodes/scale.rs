@@ -1,0 +1,1 @@
+//! How much more several nodes do than one.

@@ -1,0 +1,117 @@
+//! Everything at once, from a seed.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use frontier::End;
+use frontier::ports::Clock;
+use store::Faults;
+
+use crate::fleet::Fleet;
+use crate::plain::UNTIL_DONE;
+use crate::town::Town;
+
+/// Who had a shard under an epoch: never two.
+type Epochs = BTreeMap<(u8, u64), (String, u64)>;
+
+async fn storm(seed: u64, nodes: usize) -> usize {
+    let mut fleet = Fleet::new(seed, Town { hosts: 24, pages: 25 }, 2).await;
+    let names: Vec<String> = (0..nodes).map(|n| format!("n{n}")).collect();
+    let mut epochs = Epochs::new();
+    let mut down: BTreeMap<String, u32> = BTreeMap::new();
+    for name in &names {
+        fleet.start(name, End::default()).await;
+    }
+    for step in 0..60 {
+        fleet.far_away(1.0);
+        tokio::time::sleep(Duration::from_millis(fleet.rng.u64(100..4_000))).await;
+        for name in &names {
+            let ended = fleet.nodes.get(name).is_some_and(|node| node.run.is_finished());
+            if ended {
+                // Too many faults in a row, or its name was taken while it was stopped.
+                fleet.kill(name).await;
+                down.insert(name.clone(), 1);
+            }
+        }
+        let name = names[fleet.rng.usize(0..names.len())].clone();
+        let what = fleet.rng.u32(0..6);
+        if what < 3 {
+            println!("{} {name}: {what}", fleet.clock.now());
+        }
+        match what {
+            0 if fleet.nodes.contains_key(&name) => {
+                fleet.kill(&name).await;
+                let steps = fleet.rng.u32(0..12);
+                down.insert(name, steps);
+            }
+            1 => {
+                if let Some(node) = fleet.nodes.get(&name) {
+                    let stops = !*node.stopped.borrow();
+                    node.stopped.send_replace(stops);
+                }
+            }
+            2 => {
+                // As one that is told to stop: it gives its shards away.
+                if let Some(node) = fleet.nodes.get(&name).filter(|node| !*node.stopped.borrow()) {
+                    node.run.abort();
+                    fleet.store.inject(Faults::default()).unwrap();
+                    let _ = node.frontier.depart().await;
+                    fleet.kill(&name).await;
+                    down.insert(name, 0);
+                }
+            }
+            _ => {}
+        }
+        for (name, steps) in std::mem::take(&mut down) {
+            match steps.checked_sub(1) {
+                Some(left) => drop(down.insert(name, left)),
+                None => fleet.start(&name, End::default()).await,
+            }
+        }
+        fleet.is_sound().await;
+        one_owner_per_epoch(&fleet, &mut epochs).await;
+        let _ = step;
+    }
+    fleet.store.inject(Faults::default()).unwrap();
+    for name in &names {
+        fleet.kill(name).await;
+        fleet.start(name, UNTIL_DONE).await;
+    }
+    fleet.ends().await;
+    fleet.is_complete().await;
+    fleet.web.requests()
+}
+
+async fn one_owner_per_epoch(fleet: &Fleet, epochs: &mut Epochs) {
+    for (shard, row) in fleet.observer.shard_owners().await.unwrap() {
+        if row.owner.is_empty() {
+            continue;
+        }
+        let owner = (row.owner, row.process);
+        let before = epochs.entry((shard, row.epoch)).or_insert_with(|| owner.clone());
+        assert_eq!(*before, owner, "M4: shard {shard} has two owners in epoch {}", row.epoch);
+    }
+}
+
+fn every_seed(nodes: usize) {
+    let given = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seeds = match given("SKURD_SIM_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..given("SKURD_SIM_RUNS").unwrap_or(6),
+    };
+    for seed in seeds {
+        println!("seed {seed}, {nodes} nodes");
+        let requests = sim::virtual_time(storm(seed, nodes)).unwrap();
+        println!("seed {seed}, {nodes} nodes: {requests} requests");
+    }
+}
+
+#[test]
+fn m4_m5_m10_two_nodes_in_a_storm() {
+    every_seed(2);
+}
+
+#[test]
+fn m4_m5_m10_five_nodes_in_a_storm() {
+    every_seed(5);
+}
