@@ -52,6 +52,15 @@ impl Snapshot {
 }
 
 impl Engine {
+    /// Whether it is reached over a network, which may be down for a while.
+    pub(crate) fn is_far(&self) -> bool {
+        match self {
+            Engine::Mem(_) | Engine::Embedded(_) => false,
+            #[cfg(feature = "tikv")]
+            Engine::Tikv(_) => true,
+        }
+    }
+
     /// Keys and values a transaction may write, together.
     pub(crate) fn txn_bytes_max(&self) -> usize {
         match self {

@@ -89,6 +89,11 @@ pub enum OpenError {
     #[error("the store at {address} cannot be reached: {reason}")]
     Unreachable { address: String, reason: String },
 
+    #[error(
+        "the store at {address} is on a cluster, and this skurd was built without the engine for it (cargo feature `tikv`)"
+    )]
+    NoEngine { address: String },
+
     #[error("what is at {address} was not written by skurd: choose another prefix")]
     ForeignPrefix { address: String },
 

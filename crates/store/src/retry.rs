@@ -72,7 +72,9 @@ impl Retry<'_> {
                 }
                 Error::Corrupt(_) | Error::TooLarge { .. } => return Err(error),
             };
-            if tries >= tries_max {
+            // A cluster that is away for minutes is waited for; who begins anew is told so, and waits there.
+            let waits = self.engine.is_far() && !matches!(error, Error::Conflict { .. });
+            if tries >= tries_max && !waits {
                 Stats::add(&self.stats.gave_up);
                 return Err(unsure.map_or(error, Error::Undetermined));
             }

@@ -1,7 +1,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-#[cfg(feature = "tikv")]
 use crate::cluster::Address;
 use crate::embedded::{self, CheckReport, Embedded, Missing, Options};
 use crate::engine::Engine;
@@ -73,17 +72,30 @@ impl Store {
 
     /// Opens the store of many machines that is at an address, and makes it if there is none.
     #[cfg(feature = "tikv")]
-    pub async fn open_cluster(address: &Address, options: &Options) -> Result<Store, OpenError> {
+    pub fn open_cluster(address: &Address, options: &Options) -> Result<Store, OpenError> {
         let stats = Arc::new(Stats::default());
-        let (tikv, format) = Tikv::open(address, Arc::clone(&stats), options.notice).await?;
+        let (tikv, format) = Tikv::open(address, Arc::clone(&stats), options.notice)?;
         let store = Store::with(Engine::Tikv(tikv.clone()), stats);
+        let opened = upgrade::wait(async {
+            if format < FORMAT {
+                upgrade::begin(&store, format).await?;
+                tikv.write_format().await?;
+            }
+            upgrade::go_on(&store, options.upgrades, options.notice).await
+        });
         let stopped = |source| OpenError::UpgradeThere { address: address.to_string(), to: FORMAT, source };
-        if format < FORMAT {
-            upgrade::begin(&store, format).await.map_err(stopped)?;
-            tikv.write_format().await.map_err(stopped)?;
-        }
-        upgrade::go_on(&store, options.upgrades, options.notice).await.map_err(stopped)?;
-        Ok(store)
+        opened.map_err(stopped).map(|()| store)
+    }
+
+    /// Says that this program has no engine for it.
+    #[cfg(not(feature = "tikv"))]
+    pub fn open_cluster(address: &Address, _: &Options) -> Result<Store, OpenError> {
+        Err(OpenError::NoEngine { address: address.to_string() })
+    }
+
+    /// Whether other processes may be at work on it at the same time.
+    pub fn is_shared(&self) -> bool {
+        self.engine.is_far()
     }
 
     fn with(engine: Engine, stats: Arc<Stats>) -> Store {

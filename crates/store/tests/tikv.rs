@@ -23,15 +23,13 @@ fn placement_driver() -> Option<String> {
     std::env::var("SKURD_TEST_PD").ok().filter(|pd| !pd.is_empty())
 }
 
-/// The connections live in it, so it outlives every check.
 fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     RUNTIME.get_or_init(|| Runtime::new().unwrap())
 }
 
 fn open(address: &str) -> Result<Store, OpenError> {
-    let address = address.parse().unwrap();
-    runtime().block_on(Store::open_cluster(&address, &Options::default()))
+    Store::open_cluster(&address.parse().unwrap(), &Options::default())
 }
 
 fn fresh_address(pd: &str) -> String {

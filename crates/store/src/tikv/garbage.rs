@@ -26,6 +26,7 @@ const LEASE_KEY: &[u8] = b"GC";
 pub(super) fn collect(cluster: &Arc<Cluster>) {
     let cluster = Arc::downgrade(cluster);
     let me = fastrand::u64(1..);
+    // Within the runtime of the connections.
     tokio::spawn(async move {
         loop {
             tokio::time::sleep(EVERY).await;

@@ -14,14 +14,17 @@
 //! - A scan asks every region of its range for as many rows as it wants in all, so pages are small.
 //! - Every packet of a prewrite names all keys of the transaction, so a transaction is smaller here
 //!   ([`TXN_BYTES_MAX`]), and keys weigh more than their bytes in it.
-//! - Calls have a time limit of their own; a cluster that does not answer is waited for where a
-//!   transaction begins, and a person is told once.
+//! - Calls have a time limit of their own; a cluster that does not answer is waited for, and a person
+//!   is told once.
+//! - Its connections belong to the runtime they were made on. So the engine has a small one of its
+//!   own, and whoever calls does so [within](Home) it, from whatever runtime.
 //! - Old versions are removed by nobody unless somebody asks for it: see [`garbage`].
 //!
 //! Every key begins with the prefix of the installation. Beside its rows there are few keys of the
 //! engine's own: the format, as a data directory has it in a file, and who removes old versions.
 
 mod garbage;
+mod home;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -42,6 +45,7 @@ use crate::stats::{Operations, Stats};
 use crate::table::KeyRange;
 use crate::txn::{Bytes, Order, Write, WriteSet};
 use crate::upgrade::{self, FORMAT};
+use home::Home;
 
 /// Keys and values of a transaction, together, and what each key takes beside its bytes: many small
 /// rows are what costs.
@@ -60,6 +64,9 @@ const OPEN_MAX: Duration = Duration::from_secs(15);
 /// How long a cluster that does not answer is left in peace.
 const WAIT: Duration = Duration::from_secs(1);
 
+/// Reads of one row before it is an error: for as long as old versions are kept, about.
+const READ_TRIES_MAX: u32 = 300;
+
 /// Before the rows, and before the engine's own keys.
 const ROWS: u8 = 1;
 const OWN: u8 = 0;
@@ -72,6 +79,7 @@ pub(crate) struct Tikv {
 
 struct Cluster {
     client: TransactionClient,
+    home: Home,
     address: Address,
     stats: Arc<Stats>,
     operations: Operations,
@@ -97,8 +105,22 @@ fn options() -> TransactionOptions {
 impl Tikv {
     /// Connects, and sees that what is under the prefix is a store of ours, or nothing yet. Gives
     /// its format.
-    pub(crate) async fn open(
+    pub(crate) fn open(
         address: &Address,
+        stats: Arc<Stats>,
+        notice: fn(&Notice),
+    ) -> Result<(Tikv, u8), OpenError> {
+        let home = Home::new().map_err(|error| OpenError::Unreachable {
+            address: address.to_string(),
+            reason: error.to_string(),
+        })?;
+        let here = home.clone();
+        upgrade::wait(here.within(Tikv::connect(address, home, stats, notice)))
+    }
+
+    async fn connect(
+        address: &Address,
+        home: Home,
         stats: Arc<Stats>,
         notice: fn(&Notice),
     ) -> Result<(Tikv, u8), OpenError> {
@@ -124,6 +146,7 @@ impl Tikv {
         };
         let cluster = Cluster {
             client,
+            home,
             address: address.clone(),
             stats,
             operations: Operations::default(),
@@ -175,6 +198,10 @@ impl Tikv {
 
     /// Says that the store has the present format from now on.
     pub(crate) async fn write_format(&self) -> Result<()> {
+        self.cluster.home.within(self.format_written()).await
+    }
+
+    async fn format_written(&self) -> Result<()> {
         let mut transaction = self.begin().await?;
         let line = upgrade::format_line().into_bytes();
         transaction.put(self.own_key(FORMAT_KEY), line).await.map_err(|error| failed(&error))?;
@@ -187,6 +214,10 @@ impl Tikv {
 
     /// Waits for as long as the cluster does not answer.
     pub(crate) async fn snapshot(&self) -> Result<TikvSnapshot> {
+        self.cluster.home.within(self.newest()).await
+    }
+
+    async fn newest(&self) -> Result<TikvSnapshot> {
         loop {
             match self.begin().await {
                 Ok(transaction) => {
@@ -208,6 +239,10 @@ impl Tikv {
     }
 
     pub(crate) async fn commit(&self, snapshot: &TikvSnapshot, set: WriteSet) -> Result<()> {
+        self.cluster.home.within(self.committed(snapshot, set)).await
+    }
+
+    async fn committed(&self, snapshot: &TikvSnapshot, set: WriteSet) -> Result<()> {
         let mut transaction = snapshot.transaction.lock().await;
         for (key, write) in set.writes {
             let key = self.key(&key);
@@ -326,26 +361,60 @@ impl TikvSnapshot {
     }
 
     pub(crate) async fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
-        self.tikv.cluster.operations.gets.fetch_add(1, Relaxed);
-        let mut reader = self.reader();
-        let value = in_time(reader.get(self.tikv.key(key))).await?;
-        Ok(value.map(Bytes::from))
+        let key = self.tikv.key(key);
+        let read = async {
+            let mut patience = Patience::default();
+            loop {
+                self.tikv.cluster.operations.gets.fetch_add(1, Relaxed);
+                match in_time(self.reader().get(key.clone())).await {
+                    Ok(value) => return Ok(self.answered(value)),
+                    Err(error) => patience.after(error, &self.tikv.cluster).await?,
+                }
+            }
+        };
+        Ok(self.tikv.cluster.home.within(read).await?.map(Bytes::from))
     }
 
     pub(crate) async fn multi_get(&self, keys: &[&[u8]]) -> Result<Vec<Option<Bytes>>> {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        self.tikv.cluster.operations.multi_gets.fetch_add(1, Relaxed);
-        let mut reader = self.reader();
         let wanted: Vec<Key> = keys.iter().map(|key| self.tikv.key(key)).collect();
-        let found = in_time(reader.batch_get(wanted.clone())).await?;
+        let read = async {
+            let mut patience = Patience::default();
+            loop {
+                self.tikv.cluster.operations.multi_gets.fetch_add(1, Relaxed);
+                match in_time(self.reader().batch_get(wanted.clone())).await {
+                    Ok(found) => return Ok(self.answered(found.collect::<Vec<_>>())),
+                    Err(error) => patience.after(error, &self.tikv.cluster).await?,
+                }
+            }
+        };
+        let found = self.tikv.cluster.home.within(read).await?;
         let found: std::collections::HashMap<Key, Bytes> =
-            found.map(|KvPair(key, value)| (key, Bytes::from(value))).collect();
+            found.into_iter().map(|KvPair(key, value)| (key, Bytes::from(value))).collect();
         Ok(wanted.iter().map(|key| found.get(key).cloned()).collect())
     }
 
     pub(crate) async fn scan(&self, range: &KeyRange, limit: usize, order: Order) -> Result<Found> {
+        let read = async {
+            let mut patience = Patience::default();
+            loop {
+                match self.scanned(range, limit, order).await {
+                    Ok(found) => return Ok(self.answered(found)),
+                    Err(error) => patience.after(error, &self.tikv.cluster).await?,
+                }
+            }
+        };
+        self.tikv.cluster.home.within(read).await
+    }
+
+    fn answered<T>(&self, answer: T) -> T {
+        self.tikv.cluster.answers();
+        answer
+    }
+
+    async fn scanned(&self, range: &KeyRange, limit: usize, order: Order) -> Result<Found> {
         let mut limit = limit.min(PAGE_ROWS_MAX);
         let pairs = loop {
             match self.page(range, limit, order).await {
@@ -379,6 +448,25 @@ impl TikvSnapshot {
             Ok(answer) => answer,
             Err(_) => Err(ClientError::StringError(no_answer())),
         }
+    }
+}
+
+/// A read changes nothing, and its snapshot stays: while the cluster does not answer, it is made again
+/// and again.
+#[derive(Default)]
+struct Patience {
+    tries: u32,
+}
+
+impl Patience {
+    async fn after(&mut self, error: Error, cluster: &Cluster) -> Result<()> {
+        self.tries += 1;
+        if self.tries >= READ_TRIES_MAX || !matches!(error, Error::Unavailable { .. }) {
+            return Err(error);
+        }
+        cluster.is_silent(&error);
+        tokio::time::sleep(WAIT).await;
+        Ok(())
     }
 }
 
