@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Error;
 use declare::hint::hinted;
 use frontier::UPGRADES;
-use store::{Notice, OpenError, Options, Store};
+use store::{Notice, OpenError, Options, Place, Store};
 
 use crate::wire::warc_dir;
 
@@ -30,6 +30,16 @@ pub fn create(dir: &Path, options: Options) -> Result<Store, OpenError> {
 /// are left, and sets aside what is damaged.
 pub fn create_anew(dir: &Path) -> Result<Store, OpenError> {
     Store::open_anew(dir, &with_upgrades(Options { set_damage_aside: true, ..Options::default() }))
+}
+
+/// For whoever copies a store: what is copied.
+pub async fn open_source(place: &Place) -> Result<Store, OpenError> {
+    place.open_existing(&with_upgrades(Options::default())).await
+}
+
+/// For whoever copies a store: what it is copied to.
+pub async fn open_target(place: &Place) -> Result<Store, OpenError> {
+    place.open_for_copy(&with_upgrades(Options::bulk())).await
 }
 
 fn with_upgrades(mut options: Options) -> Options {

@@ -102,6 +102,18 @@ pub enum OpenError {
     )]
     UpgradeThere { address: String, to: u8, source: Error },
 
+    #[error("there is no store at {address}")]
+    NotAStoreThere { address: String },
+
+    #[error("{address} is on a cluster, and this skurd was built without the feature `tikv`")]
+    NoClusters { address: String },
+
+    #[error("{place} is an unfinished copy of {of}: the same `skurd store copy` again goes on with it")]
+    Unfinished { place: String, of: String },
+
+    #[error("there is a store at {place} already, of an older format: choose a place where none is")]
+    Occupied { place: String },
+
     #[error("cannot open the store in {}: {problem}", dir.display())]
     Engine { dir: PathBuf, problem: String },
 }

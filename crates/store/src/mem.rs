@@ -11,11 +11,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use parking_lot::Mutex;
 
 use crate::engine::Found;
 use crate::error::{Error, Result};
+use crate::limits::TXN_BYTES_MAX;
 use crate::recent::RecentWrites;
 use crate::stats::Progress;
 use crate::table::KeyRange;
@@ -36,6 +38,7 @@ pub struct Faults {
 #[derive(Clone)]
 pub(crate) struct Mem {
     state: Arc<Mutex<State>>,
+    txn_bytes_max: Arc<AtomicUsize>,
 }
 
 struct State {
@@ -88,7 +91,15 @@ impl Mem {
             faults: Faults::default(),
             rng: fastrand::Rng::with_seed(seed),
         };
-        Mem { state: Arc::new(Mutex::new(state)) }
+        Mem { state: Arc::new(Mutex::new(state)), txn_bytes_max: Arc::new(AtomicUsize::new(TXN_BYTES_MAX)) }
+    }
+
+    pub(crate) fn txn_bytes_max(&self) -> usize {
+        self.txn_bytes_max.load(Relaxed)
+    }
+
+    pub(crate) fn set_txn_bytes_max(&self, bytes: usize) {
+        self.txn_bytes_max.store(bytes, Relaxed);
     }
 
     pub(crate) fn set_faults(&self, faults: Faults) {

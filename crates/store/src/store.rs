@@ -1,8 +1,10 @@
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 
 #[cfg(feature = "tikv")]
 use crate::cluster::Address;
+use crate::copy;
 use crate::embedded::{self, CheckReport, Embedded, Missing, Options};
 use crate::engine::Engine;
 use crate::error::{Error, OpenError, Result};
@@ -21,6 +23,30 @@ pub struct Store {
     engine: Engine,
     turns: Arc<Turns>,
     stats: Arc<Stats>,
+}
+
+/// What a store is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Use,
+    /// As the target of a copy: nothing is upgraded in it.
+    Copy,
+}
+
+impl Purpose {
+    /// Whether a store of that format is good for it.
+    async fn check(self, store: &Store, format: u8, place: impl Display) -> Result<Result<(), OpenError>> {
+        let place = || place.to_string();
+        Ok(match self {
+            Purpose::Use => match copy::unfinished(store).await? {
+                Some(of) => Err(OpenError::Unfinished { place: place(), of }),
+                None => Ok(()),
+            },
+            // Rows of the present format do not belong there.
+            Purpose::Copy if format < FORMAT => Err(OpenError::Occupied { place: place() }),
+            Purpose::Copy => Ok(()),
+        })
+    }
 }
 
 impl std::fmt::Debug for Store {
@@ -44,24 +70,34 @@ impl Store {
     /// Opens the store of a data directory, and makes both if they are not there. One of an older
     /// format is upgraded first.
     pub fn open(dir: &Path, options: &Options) -> Result<Store, OpenError> {
-        Store::open_or(dir, options, Missing::Create)
+        Store::open_or(dir, options, Missing::Create, Purpose::Use)
     }
 
     /// Opens the store of a data directory; a directory without one is an error.
     pub fn open_existing(dir: &Path, options: &Options) -> Result<Store, OpenError> {
-        Store::open_or(dir, options, Missing::Refuse)
+        Store::open_or(dir, options, Missing::Refuse, Purpose::Use)
     }
 
     /// Opens the store of a data directory; where it is gone and other things are left, an empty
     /// one is made beside them.
     pub fn open_anew(dir: &Path, options: &Options) -> Result<Store, OpenError> {
-        Store::open_or(dir, options, Missing::Replace)
+        Store::open_or(dir, options, Missing::Replace, Purpose::Use)
     }
 
-    fn open_or(dir: &Path, options: &Options, missing: Missing) -> Result<Store, OpenError> {
+    pub(crate) fn open_or(
+        dir: &Path,
+        options: &Options,
+        missing: Missing,
+        purpose: Purpose,
+    ) -> Result<Store, OpenError> {
         let stats = Arc::new(Stats::default());
         let (embedded, format) = Embedded::open(dir, options, missing, Arc::clone(&stats))?;
         let store = Store::with(Engine::Embedded(embedded), stats);
+        let unread = |error: Error| OpenError::Engine { dir: dir.to_owned(), problem: error.to_string() };
+        upgrade::wait(purpose.check(&store, format, dir.display())).map_err(unread)??;
+        if purpose == Purpose::Copy {
+            return Ok(store);
+        }
         let stopped = |source| OpenError::Upgrade { dir: dir.to_owned(), to: FORMAT, source };
         if format < FORMAT {
             upgrade::wait(upgrade::begin(&store, format)).map_err(stopped)?;
@@ -74,9 +110,25 @@ impl Store {
     /// Opens the store of many machines that is at an address, and makes it if there is none.
     #[cfg(feature = "tikv")]
     pub async fn open_cluster(address: &Address, options: &Options) -> Result<Store, OpenError> {
+        Store::open_cluster_or(address, options, Missing::Create, Purpose::Use).await
+    }
+
+    #[cfg(feature = "tikv")]
+    pub(crate) async fn open_cluster_or(
+        address: &Address,
+        options: &Options,
+        missing: Missing,
+        purpose: Purpose,
+    ) -> Result<Store, OpenError> {
         let stats = Arc::new(Stats::default());
-        let (tikv, format) = Tikv::open(address, Arc::clone(&stats), options.notice).await?;
+        let (tikv, format) = Tikv::open(address, Arc::clone(&stats), options.notice, missing).await?;
         let store = Store::with(Engine::Tikv(tikv.clone()), stats);
+        let unread =
+            |error: Error| OpenError::Unreachable { address: address.to_string(), reason: error.to_string() };
+        purpose.check(&store, format, address).await.map_err(unread)??;
+        if purpose == Purpose::Copy {
+            return Ok(store);
+        }
         let stopped = |source| OpenError::UpgradeThere { address: address.to_string(), to: FORMAT, source };
         if format < FORMAT {
             upgrade::begin(&store, format).await.map_err(stopped)?;
@@ -178,6 +230,13 @@ impl Store {
     /// Makes things go wrong from now on (in-memory engine only).
     pub fn inject(&self, faults: Faults) -> Result<()> {
         self.mem()?.set_faults(faults);
+        Ok(())
+    }
+
+    /// Transactions may write no more than this from now on, as on an engine with other limits
+    /// (in-memory engine only).
+    pub fn limit_transactions(&self, bytes: usize) -> Result<()> {
+        self.mem()?.set_txn_bytes_max(bytes);
         Ok(())
     }
 
