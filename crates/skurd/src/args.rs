@@ -178,6 +178,27 @@ pub(crate) enum StoreCommand {
         /// The data directory
         dir: PathBuf,
     },
+    /// Copy a store to another place, on this machine or on a cluster, and compare every row
+    ///
+    /// Stopped or killed at any moment, the same command goes on where it was; nothing else opens
+    /// the copy before it is whole. Nothing else may use what is copied meanwhile: a data directory
+    /// is locked, the nodes of a cluster are to be stopped. It stays as it is, but for a store of an
+    /// older format, which is upgraded first, as by every command.
+    ///
+    /// Only the store is copied. The WARC files are not: put those of FROM/warc into TO/warc before
+    /// TO is used. Exits with 0 if all rows are the same, 1 if not, 2 if the command line is wrong.
+    #[command(after_help = "Examples:\n  skurd store copy ./skurd-data /srv/skurd
+  skurd store copy ./skurd-data tikv://pd1:2379,pd2:2379/skurd
+  skurd store copy tikv://pd1:2379,pd2:2379/skurd ./skurd-data --json")]
+    Copy {
+        /// What is copied: a data directory, or tikv://PD:PORT,…/PREFIX
+        from: PathBuf,
+        /// Where to: a directory, or an address, with nothing there yet
+        to: PathBuf,
+        /// Print one JSON object per event: progress, and what came of it
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]

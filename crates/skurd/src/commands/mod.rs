@@ -68,5 +68,6 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Command::Simulate(args) => simulate::run(&args),
         Command::Store(StoreCommand::Check { dir, json }) => store::check(&dir, json),
         Command::Store(StoreCommand::Repair { dir }) => store::repair(&dir),
+        Command::Store(StoreCommand::Copy { from, to, json }) => store::copy::run(&from, &to, json),
     }
 }
