@@ -21,6 +21,7 @@ pub mod event;
 pub mod hosts;
 pub mod index;
 pub mod live;
+pub mod nodes;
 pub mod page;
 mod problem;
 pub mod queue;

@@ -27,6 +27,7 @@ mod inspect;
 mod layout;
 mod links;
 mod login;
+mod nodes;
 mod overview;
 mod problem_page;
 mod queue;
@@ -69,6 +70,7 @@ fn routes() -> Router<Site> {
     let router = Router::new()
         .route("/", get(overview::show))
         .route("/hosts", get(hosts::show))
+        .route("/nodes", get(nodes::show))
         .route("/queue", get(queue::show))
         .route("/inspect", get(inspect::show))
         .route("/walks", get(walks::list))

@@ -39,8 +39,8 @@ use crate::links::Page;
 use crate::ports::{CaptureKey, Fetch, FileEnd, Order, Report};
 use crate::robots::server_of;
 use crate::schema::{
-    BLACKLIST, BLACKLIST_ENDS, CAPTURES, COOKIES, Capture, DENIED, ErrorKind, FILES, GROUPS, HOSTS, Host,
-    UrlState, surt_in_key,
+    ArchiveFile, BLACKLIST, BLACKLIST_ENDS, CAPTURES, COOKIES, Capture, DENIED, ErrorKind, FILES, GROUPS,
+    HOSTS, Host, UrlState, surt_in_key,
 };
 use crate::size::Followed;
 use crate::transaction::{Arrivals, Transaction};
@@ -209,7 +209,7 @@ impl Transaction<'_> {
         }
         self.settle_all(harvests, open, arrivals).await?;
         for FileEnd { file, row } in files {
-            FILES.put(self.tx, (file,), row)?;
+            FILES.put(self.tx, (file,), &ArchiveFile { node: self.share.node(), ..row.clone() })?;
         }
         Ok(summaries)
     }

@@ -153,10 +153,10 @@ impl Frontier {
     /// Leases and stripes are drawn from `seed`: two processes on one store need different ones.
     pub fn new(store: Store, clock: Arc<dyn Clock>, seed: u64) -> Frontier {
         Frontier {
+            share: Share::of(&store),
             store,
             clock,
             declared: Declared::default(),
-            share: Share::default(),
             watch: Watch::default(),
             pauses: Pauses::default(),
             cursor: Cursor::default(),

@@ -64,7 +64,11 @@ pub enum JoinError {
 
 /// The part of the shards that this process works on.
 #[derive(Debug, Default)]
-pub(crate) struct Share(RwLock<Option<Member>>);
+pub(crate) struct Share {
+    member: RwLock<Option<Member>>,
+    /// The store has others at work on it, and this one has not joined: it works on nothing.
+    is_guest: bool,
+}
 
 /// A node as it knows itself.
 #[derive(Clone, Debug)]
@@ -96,50 +100,57 @@ struct Held {
 }
 
 impl Share {
+    pub(crate) fn of(store: &store::Store) -> Share {
+        Share { is_guest: store.is_shared(), ..Share::default() }
+    }
+
+    fn of_all<T>(&self, own: impl FnOnce(&Member) -> T, alone: T) -> T {
+        self.member.read().as_ref().map_or(alone, own)
+    }
+
     /// Whether orders of it are given out here.
     pub(crate) fn works_on(&self, shard: Shard) -> bool {
-        self.0.read().as_ref().is_none_or(|member| member.held[usize::from(shard)].works())
+        self.of_all(|member| member.held[usize::from(shard)].works(), !self.is_guest)
     }
 
     /// Whether it is here, be it that it is given away as soon as what is in flight is home.
     pub(crate) fn holds(&self, shard: Shard) -> bool {
-        self.0.read().as_ref().is_none_or(|member| member.held[usize::from(shard)].epoch.is_some())
+        self.of_all(|member| member.held[usize::from(shard)].epoch.is_some(), !self.is_guest)
     }
 
     /// All of those that are.
     pub(crate) fn shards(&self) -> [bool; SHARDS] {
-        let member = self.0.read();
-        std::array::from_fn(|at| member.as_ref().is_none_or(|member| member.held[at].works()))
+        self.of_all(|member| std::array::from_fn(|at| member.held[at].works()), [!self.is_guest; SHARDS])
     }
 
     /// Under what an order of this shard is given out.
     pub(crate) fn claim(&self, shard: Shard) -> Option<Claim> {
-        let epoch = self.0.read().as_ref()?.held[usize::from(shard)].epoch.unwrap_or(0);
+        let epoch = self.member.read().as_ref()?.held[usize::from(shard)].epoch.unwrap_or(0);
         Some(Claim { shard, epoch })
     }
 
     /// The name of the node; nothing where it is alone.
     pub(crate) fn node(&self) -> String {
-        self.0.read().as_ref().map(|member| member.name.clone()).unwrap_or_default()
+        self.member.read().as_ref().map(|member| member.name.clone()).unwrap_or_default()
     }
 
     /// How often it has changed.
     pub(crate) fn changes(&self) -> u64 {
-        self.0.read().as_ref().map_or(0, |member| member.changes)
+        self.member.read().as_ref().map_or(0, |member| member.changes)
     }
 
     pub(crate) fn is_member(&self) -> bool {
-        self.0.read().is_some()
+        self.member.read().is_some()
     }
 
     /// Others live on the store: what they change is not in this memory.
     pub(crate) fn has_company(&self) -> bool {
-        self.0.read().as_ref().is_some_and(|member| member.others > 0)
+        self.of_all(|member| member.others > 0, self.is_guest)
     }
 
     /// Another has it, as a transaction found out.
     fn lost(&self, shard: Shard) {
-        if let Some(member) = self.0.write().as_mut() {
+        if let Some(member) = self.member.write().as_mut() {
             member.hold(shard, Held::default());
         }
     }
@@ -197,12 +208,14 @@ impl Frontier {
     /// Becomes a node of the store. `home` is the place of its archive: a process with the same is
     /// this one's predecessor, and gone, since a place is used by one at a time.
     #[crate::boxed]
-    pub async fn join(&self, name: &str, home: u64, address: Option<String>) -> Result<(), JoinError> {
+    pub async fn join(&self, name: &str, home: u64) -> Result<(), JoinError> {
         let process = self.draw();
         let begun = self.store.transact_idempotent(|tx| async move {
             let now = self.time_of(&tx).await?;
             let before = NODES.lock(&tx, (name,)).await?;
-            if let Some(other) = before.filter(|row| row.until > now && row.home != home) {
+            // Where a store has one process at a time, whoever was there is gone.
+            let may_live = self.store.is_shared() || tx.time().is_some();
+            if let Some(other) = before.filter(|row| may_live && row.until > now && row.home != home) {
                 return Ok(Err(other.until));
             }
             let row =
@@ -222,12 +235,12 @@ impl Frontier {
             return Err(JoinError::TooMany(nodes));
         }
         let never = Time(i64::MIN);
-        *self.share.0.write() = Some(Member {
+        *self.share.member.write() = Some(Member {
             name: name.to_owned(),
             process,
             home,
             since: now,
-            address,
+            address: None,
             held: vec![Held::default(); SHARDS],
             beat_at: never,
             listened_at: never,
@@ -249,7 +262,7 @@ impl Frontier {
         figures: NodeFigures,
     ) -> Result<()> {
         let now = self.now();
-        let due = self.share.0.read().as_ref().is_some_and(|member| {
+        let due = self.share.member.read().as_ref().is_some_and(|member| {
             // A clock may have gone back.
             now >= member.beat_at.plus(BEAT_EVERY) || now < member.beat_at
         });
@@ -257,7 +270,7 @@ impl Frontier {
     }
 
     async fn beat(&self, busy: &BTreeSet<Shard>, figures: NodeFigures) -> Result<()> {
-        let Some(member) = &self.share.0.read().clone() else { return Ok(()) };
+        let Some(member) = &self.share.member.read().clone() else { return Ok(()) };
         let beat = self.store.transact_idempotent(|tx| async move {
             tx.set_durability(Durability::Relaxed);
             let now = self.time_of(&tx).await?;
@@ -317,7 +330,7 @@ impl Frontier {
             Ok((moves, now))
         });
         let (moves, now) = beat.await?;
-        let mut share = self.share.0.write();
+        let mut share = self.share.member.write();
         let Some(member) = share.as_mut() else { return Ok(()) };
         for (shard, held) in moves.held {
             // What it did not have was others' to change.
@@ -336,7 +349,7 @@ impl Frontier {
         let now = self.now();
         let due = |at: Time, every: Span| now >= at.plus(every) || now < at;
         let (name, listens, looks) = {
-            let mut share = self.share.0.write();
+            let mut share = self.share.member.write();
             let Some(member) = share.as_mut().filter(|member| member.others > 0) else { return Ok(()) };
             let (listens, looks) = (due(member.listened_at, LISTEN_EVERY), due(member.looked_at, LOOK_EVERY));
             member.looked_at = if looks { now } else { member.looked_at };
@@ -351,7 +364,7 @@ impl Frontier {
         }
         let tx = self.store.begin().await?;
         let page = BELLS.scan(&tx, &BELLS.range(()), NODES_MAX, ScanOrder::Forward).await?;
-        let mut share = self.share.0.write();
+        let mut share = self.share.member.write();
         let Some(member) = share.as_mut() else { return Ok(()) };
         for ((other,), counts) in page.rows.into_iter().filter(|((other,), _)| *other != name) {
             let heard = member.heard.entry(other).or_default();
@@ -365,10 +378,22 @@ impl Frontier {
         Ok(())
     }
 
+    /// Where the others reach this node's API; they are told with the next beat.
+    pub fn set_address(&self, address: &str) {
+        if let Some(member) = self.share.member.write().as_mut() {
+            member.address = Some(address.to_owned());
+        }
+    }
+
+    /// The name of this node; nothing where it is alone.
+    pub fn node(&self) -> String {
+        self.share.node()
+    }
+
     /// Gives all shards away, and is no node any more.
     #[crate::boxed]
     pub async fn depart(&self) -> Result<()> {
-        let Some(member) = &self.share.0.write().take() else { return Ok(()) };
+        let Some(member) = &self.share.member.write().take() else { return Ok(()) };
         let depart = self.store.transact_idempotent(|tx| async move {
             if NODES.lock(&tx, (&member.name,)).await?.is_none_or(|row| row.process != member.process) {
                 return Ok(());

@@ -286,6 +286,8 @@ pub struct ArchiveFile {
     pub captures: u64,
     /// The last batch of the archive that was committed to it.
     pub batch: u64,
+    /// Where it is; nothing in a row that is older than this field.
+    pub node: String,
 }
 
 /// F31: what became of promises (see [`policy::contract`]), and how long new URLs waited.

@@ -53,6 +53,16 @@ impl Frontier {
         Ok((page.rows.into_iter().map(|((name,), row)| (name, row)).collect(), page.rest))
     }
 
+    /// Those of this node, and such as say nothing of one; where one is alone, all.
+    #[crate::boxed]
+    pub async fn own_archive_files(&self) -> Result<BTreeMap<String, ArchiveFile>> {
+        let (mut files, node) = (self.all_archive_files().await?, self.share.node());
+        if self.store.is_shared() {
+            files.retain(|_, row| row.node.is_empty() || row.node == node);
+        }
+        Ok(files)
+    }
+
     /// All of them, read page by page.
     #[crate::boxed]
     pub async fn all_archive_files(&self) -> Result<BTreeMap<String, ArchiveFile>> {
@@ -66,10 +76,18 @@ impl Frontier {
         Ok(files)
     }
 
-    /// The number of the archive this store belongs to, if it has had one.
+    /// The number of the archive this store belongs to, if it has had one; with many machines each
+    /// has its own.
     #[crate::boxed]
     pub async fn archive_id(&self) -> Result<Option<u64>> {
-        COUNTERS.get(&self.store.begin().await?, (ARCHIVE,)).await
+        COUNTERS.get(&self.store.begin().await?, (&self.archive_key(),)).await
+    }
+
+    fn archive_key(&self) -> String {
+        match self.store.is_shared() {
+            true => format!("{ARCHIVE} {}", self.share.node()),
+            false => ARCHIVE.to_owned(),
+        }
     }
 
     /// From now on the store belongs to the archive of that number, or of one that is drawn; gives
@@ -77,9 +95,10 @@ impl Frontier {
     #[crate::boxed]
     pub async fn set_archive_id(&self, id: Option<u64>) -> Result<u64> {
         let id = id.unwrap_or_else(|| self.draw());
+        let key = &self.archive_key();
         let set = self.store.transact_idempotent(|tx| async move {
-            COUNTERS.lock(&tx, (ARCHIVE,)).await?;
-            COUNTERS.put(&tx, (ARCHIVE,), &id)
+            COUNTERS.lock(&tx, (key,)).await?;
+            COUNTERS.put(&tx, (key,), &id)
         });
         set.await.map(|()| id)
     }
@@ -106,6 +125,7 @@ impl Frontier {
             row.collection.get_or_insert_with(|| collection.to_owned());
             row.end = row.end.max(end);
             row.batch = row.batch.max(batch);
+            row.node = self.share.node();
             row.captures += new;
             FILES.put(&tx, (file,), &row)?;
             counted.write(&tx, 0).await?;

@@ -305,7 +305,10 @@ fn samples() -> Vec<Sample> {
         Sample::of(&CAPTURES, &capture),
         Sample::of(&TRAFFIC, &traffic),
         Sample::of(&COUNTERS, &63),
-        Sample::of(&FILES, &ArchiveFile { collection: Some("c".into()), end: 64, captures: 65, batch: 66 }),
+        Sample::of(
+            &FILES,
+            &ArchiveFile { collection: Some("c".into()), end: 64, captures: 65, batch: 66, node: "n".into() },
+        ),
         Sample::of(&WALKS, &walk),
         Sample::of(&PAUSES, &Time(1_000_019)),
         Sample::of(&OPEN, &66),

@@ -7,13 +7,18 @@ use std::path::Path;
 use anyhow::Error;
 use declare::hint::hinted;
 use frontier::UPGRADES;
-use store::{Notice, OpenError, Options, Store};
+use store::{Notice, OpenError, Options, Place, Store};
 
+use crate::node::Node;
 use crate::wire::warc_dir;
 
 /// For commands that look: a directory without a store is an error.
 pub fn open(dir: &Path) -> Result<Store, OpenError> {
-    Store::open_existing(dir, &with_upgrades(Options::default()))
+    let options = with_upgrades(Options::default());
+    match Node::read(dir)?.store {
+        Some(address) => Store::open_cluster_for(dir, &address, &options),
+        None => Store::open_existing(dir, &options),
+    }
 }
 
 /// For whoever accepts that what does not read is lost: it is set aside.
@@ -23,13 +28,27 @@ pub fn repair(dir: &Path) -> Result<Store, OpenError> {
 
 /// For commands that fill: makes the store if it is not there.
 pub fn create(dir: &Path, options: Options) -> Result<Store, OpenError> {
-    Store::open(dir, &with_upgrades(options))
+    let options = with_upgrades(options);
+    match Node::read(dir)?.store {
+        Some(address) => Store::open_cluster_for(dir, &address, &options),
+        None => Store::open(dir, &options),
+    }
 }
 
 /// For what can be had back from an archive: makes the store also where it is gone and other things
 /// are left, and sets aside what is damaged.
 pub fn create_anew(dir: &Path) -> Result<Store, OpenError> {
     Store::open_anew(dir, &with_upgrades(Options { set_damage_aside: true, ..Options::default() }))
+}
+
+/// For whoever copies a store: what is copied.
+pub fn open_source(place: &Place) -> Result<Store, OpenError> {
+    place.open_existing(&with_upgrades(Options::default()))
+}
+
+/// For whoever copies a store: what it is copied to.
+pub fn open_target(place: &Place) -> Result<Store, OpenError> {
+    place.open_for_copy(&with_upgrades(Options::bulk()))
 }
 
 fn with_upgrades(mut options: Options) -> Options {

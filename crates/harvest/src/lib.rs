@@ -11,6 +11,7 @@ pub mod clock;
 pub mod data_dir;
 pub mod figures;
 mod indexing;
+pub mod node;
 mod nothing;
 mod run;
 pub mod running_server;

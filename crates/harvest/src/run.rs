@@ -14,7 +14,7 @@ use declare::counted;
 use declare::hint::hinted;
 use declare::secret::restore_all;
 use frontier::ports::Clock;
-use frontier::{End, Frontier, Harvester, IDLE_MAX, Started, Tally, Target, Witness};
+use frontier::{End, Frontier, Harvester, IDLE_MAX, JoinError, NODE_LEASE, Started, Tally, Target, Witness};
 use ipnet::IpNet;
 use net::dns::Overrides;
 use net::http::check_header;
@@ -31,6 +31,7 @@ use super::indexing::{keep_current, to_rest};
 use super::signals::Signals;
 use crate::clock::SystemClock;
 use crate::data_dir::{self, explain};
+use crate::node::Node;
 use crate::session::{frontier_of, note};
 use crate::wire::{self, Identity, WarcArchive, WireFetcher, WireSettings};
 
@@ -53,6 +54,10 @@ pub struct Harvest {
 pub struct Wanted {
     /// The data directory.
     pub dir: PathBuf,
+    /// Where the store is, if it is not in the directory, and what this node is called there; as the
+    /// directory remembers it if it is not said.
+    pub store: Option<String>,
+    pub node: Option<String>,
     /// These go before what is declared.
     pub user_agent: Option<String>,
     pub contact: Option<String>,
@@ -95,8 +100,11 @@ impl Harvest {
         let runtime = Builder::new_multi_thread().enable_all().thread_name("skurd").build()?;
         let signals = Signals::listen(&runtime)?;
         let dir = &wanted.dir;
+        let node = Node::settle(dir, wanted.store.as_deref(), wanted.node.as_deref())?;
         let store = data_dir::create(dir, Options::default()).map_err(|error| explain(dir, error))?;
         let frontier = Arc::new(frontier_of(store));
+        let name = node.name_in(dir);
+        runtime.block_on(frontier.join(&name, node.home.unwrap_or_default())).map_err(refused)?;
         let settings = match given {
             Some(settings) => settings,
             None => runtime.block_on(frontier.with_catalog(|catalog| catalog.settings().clone()))?,
@@ -109,6 +117,7 @@ impl Harvest {
             allowed: wanted.allow_net.clone(),
             compression: wanted.compression,
             workers: wanted.workers,
+            node: (node.name.is_some() || node.store.is_some()).then(|| plain(&name)),
         };
         signals.check()?;
         let _inside = runtime.enter();
@@ -210,9 +219,27 @@ impl Harvest {
             self.runtime.block_on(to_rest(&self.frontier))?;
         }
         self.runtime.block_on(figures.look(&self.frontier, true))?;
+        self.runtime.block_on(self.frontier.depart())?;
         self.runtime.block_on(self.frontier.store().sync())?;
         self.archive.rest()?;
         Ok(Outcome { figures, tally, began, ended: SystemClock.now(), interrupted })
+    }
+}
+
+/// As it stands in the names of files.
+fn plain(node: &str) -> String {
+    node.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-").trim_matches('-').to_owned()
+}
+
+fn refused(error: JoinError) -> anyhow::Error {
+    match error {
+        JoinError::NameTaken { .. } => hinted(
+            error.to_string(),
+            format!(
+                "--node gives this one another name; if that one is dead, its name is free {NODE_LEASE} after it was last heard of"
+            ),
+        ),
+        error => error.into(),
     }
 }
 

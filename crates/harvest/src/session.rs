@@ -7,8 +7,8 @@ use std::sync::Arc;
 use anyhow::Result;
 use declare::hint::hinted;
 use declare::{Data, TextRule, read_text};
-use frontier::Frontier;
 use frontier::ports::Clock;
+use frontier::{Frontier, StoreClock};
 use policy::catalog::Catalog;
 use policy::url::{CrawlUrl, UrlRules, normalise};
 use store::{Options, Store};
@@ -49,9 +49,12 @@ impl Session {
 }
 
 pub fn frontier_of(store: Store) -> Frontier {
-    let clock = Arc::new(SystemClock);
-    let seed = clock.now().0.unsigned_abs() ^ (u64::from(std::process::id()) << 44);
-    Frontier::new(store, clock, seed)
+    let seed = SystemClock.now().0.unsigned_abs() ^ (u64::from(std::process::id()) << 44);
+    let clock: Arc<dyn Clock> = match store.is_shared() {
+        true => Arc::new(StoreClock::new(Arc::new(SystemClock))),
+        false => Arc::new(SystemClock),
+    };
+    Frontier::new(store, clock, seed ^ fastrand::u64(..))
 }
 
 /// Data goes here, in large pieces.

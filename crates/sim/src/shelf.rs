@@ -241,6 +241,7 @@ impl State {
             end: file.bytes,
             captures: file.records.len() as u64,
             batch: self.number + 1,
+            ..ArchiveFile::default()
         });
         FileEnd { file: name.to_owned(), row }
     }

@@ -117,6 +117,9 @@ pub(crate) enum Command {
     /// List the hosts that have URLs, and when each can next be asked
     #[command(after_help = "Examples:\n  skurd hosts --limit 20\n  skurd hosts --busy --json")]
     Hosts(look::HostsArgs),
+    /// List the machines that share the store, and forget those that will not come back
+    #[command(after_help = "Examples:\n  skurd nodes\n  skurd nodes --json\n  skurd nodes forget vm3")]
+    Nodes(look::NodesArgs),
     /// List the blacklist, add to it, lift from it
     #[command(after_help = "Examples:\n  skurd blacklist --collection news
   skurd blacklist add https://vg.no/trap/ --reason 'endless calendar' --for 7d
@@ -177,6 +180,27 @@ pub(crate) enum StoreCommand {
     Repair {
         /// The data directory
         dir: PathBuf,
+    },
+    /// Copy a store to another place, on this machine or on a cluster, and compare every row
+    ///
+    /// Stopped or killed at any moment, the same command goes on where it was; nothing else opens
+    /// the copy before it is whole. Nothing else may use what is copied meanwhile: a data directory
+    /// is locked, the nodes of a cluster are to be stopped. It stays as it is, but for a store of an
+    /// older format, which is upgraded first, as by every command.
+    ///
+    /// Only the store is copied. The WARC files are not: put those of FROM/warc into TO/warc before
+    /// TO is used. Exits with 0 if all rows are the same, 1 if not, 2 if the command line is wrong.
+    #[command(after_help = "Examples:\n  skurd store copy ./skurd-data /srv/skurd
+  skurd store copy ./skurd-data tikv://pd1:2379,pd2:2379/skurd
+  skurd store copy tikv://pd1:2379,pd2:2379/skurd ./skurd-data --json")]
+    Copy {
+        /// What is copied: a data directory, or tikv://PD:PORT,…/PREFIX
+        from: PathBuf,
+        /// Where to: a directory, or an address, with nothing there yet
+        to: PathBuf,
+        /// Print one JSON object per event: progress, and what came of it
+        #[arg(long)]
+        json: bool,
     },
 }
 

@@ -64,7 +64,8 @@ impl Engine {
     /// Keys and values a transaction may write, together.
     pub(crate) fn txn_bytes_max(&self) -> usize {
         match self {
-            Engine::Mem(_) | Engine::Embedded(_) => TXN_BYTES_MAX,
+            Engine::Mem(mem) => mem.txn_bytes_max(),
+            Engine::Embedded(_) => TXN_BYTES_MAX,
             #[cfg(feature = "tikv")]
             Engine::Tikv(_) => crate::tikv::TXN_BYTES_MAX,
         }

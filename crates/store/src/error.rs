@@ -89,11 +89,6 @@ pub enum OpenError {
     #[error("the store at {address} cannot be reached: {reason}")]
     Unreachable { address: String, reason: String },
 
-    #[error(
-        "the store at {address} is on a cluster, and this skurd was built without the engine for it (cargo feature `tikv`)"
-    )]
-    NoEngine { address: String },
-
     #[error("what is at {address} was not written by skurd: choose another prefix")]
     ForeignPrefix { address: String },
 
@@ -106,6 +101,21 @@ pub enum OpenError {
         "the upgrade of the store at {address} to format {to} did not come to its end, and goes on the next time it is opened: {source}"
     )]
     UpgradeThere { address: String, to: u8, source: Error },
+
+    #[error("{}: {problem}", path.display())]
+    BadNodeFile { path: PathBuf, problem: String },
+
+    #[error("there is no store at {address}")]
+    NotAStoreThere { address: String },
+
+    #[error("{address} is on a cluster, and this skurd was built without the feature `tikv`")]
+    NoEngine { address: String },
+
+    #[error("{place} is an unfinished copy of {of}: the same `skurd store copy` again goes on with it")]
+    Unfinished { place: String, of: String },
+
+    #[error("there is a store at {place} already, of an older format: choose a place where none is")]
+    Occupied { place: String },
 
     #[error("cannot open the store in {}: {problem}", dir.display())]
     Engine { dir: PathBuf, problem: String },

@@ -26,6 +26,7 @@
 pub mod cluster;
 #[cfg(feature = "contract")]
 pub mod contract;
+pub mod copy;
 mod embedded;
 mod engine;
 mod error;
@@ -33,6 +34,7 @@ pub mod key;
 pub mod limits;
 mod mem;
 mod notice;
+mod place;
 pub mod private;
 mod recent;
 mod retry;
@@ -49,6 +51,7 @@ pub use embedded::{CheckReport, Options, TableSize};
 pub use error::{Damage, Error, OpenError, Result};
 pub use mem::{Faults, StoreCopy};
 pub use notice::Notice;
+pub use place::Place;
 pub use stats::{Figures, Progress, RoundTrips};
 pub use store::Store;
 pub use txn::{Bytes, Durability, Order, Page, Tx};

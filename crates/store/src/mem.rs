@@ -11,12 +11,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use crate::engine::Found;
 use crate::error::{Error, Result};
+use crate::limits::TXN_BYTES_MAX;
 use crate::recent::RecentWrites;
 use crate::stats::{Operations, Progress};
 use crate::table::KeyRange;
@@ -41,6 +43,7 @@ pub struct Faults {
 pub(crate) struct Mem {
     state: Arc<Mutex<State>>,
     operations: Arc<Operations>,
+    txn_bytes_max: Arc<AtomicUsize>,
 }
 
 struct State {
@@ -99,7 +102,19 @@ impl Mem {
             rng: fastrand::Rng::with_seed(seed),
             clock: None,
         };
-        Mem { state: Arc::new(Mutex::new(state)), operations: Arc::default() }
+        Mem {
+            state: Arc::new(Mutex::new(state)),
+            operations: Arc::default(),
+            txn_bytes_max: Arc::new(AtomicUsize::new(TXN_BYTES_MAX)),
+        }
+    }
+
+    pub(crate) fn txn_bytes_max(&self) -> usize {
+        self.txn_bytes_max.load(Relaxed)
+    }
+
+    pub(crate) fn set_txn_bytes_max(&self, bytes: usize) {
+        self.txn_bytes_max.store(bytes, Relaxed);
     }
 
     pub(crate) fn set_faults(&self, faults: Faults) {

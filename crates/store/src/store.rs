@@ -1,7 +1,10 @@
+use std::fmt::Display;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::cluster::Address;
+use crate::copy;
 use crate::embedded::{self, CheckReport, Embedded, Missing, Options};
 use crate::engine::Engine;
 use crate::error::{Error, OpenError, Result};
@@ -20,6 +23,32 @@ pub struct Store {
     engine: Engine,
     turns: Arc<Turns>,
     stats: Arc<Stats>,
+    /// What nobody else may have while this is open.
+    _held: Option<Arc<File>>,
+}
+
+/// What a store is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Use,
+    /// As the target of a copy: nothing is upgraded in it.
+    Copy,
+}
+
+impl Purpose {
+    /// Whether a store of that format is good for it.
+    async fn check(self, store: &Store, format: u8, place: impl Display) -> Result<Result<(), OpenError>> {
+        let place = || place.to_string();
+        Ok(match self {
+            Purpose::Use => match copy::unfinished(store).await? {
+                Some(of) => Err(OpenError::Unfinished { place: place(), of }),
+                None => Ok(()),
+            },
+            // Rows of the present format do not belong there.
+            Purpose::Copy if format < FORMAT => Err(OpenError::Occupied { place: place() }),
+            Purpose::Copy => Ok(()),
+        })
+    }
 }
 
 impl std::fmt::Debug for Store {
@@ -43,24 +72,34 @@ impl Store {
     /// Opens the store of a data directory, and makes both if they are not there. One of an older
     /// format is upgraded first.
     pub fn open(dir: &Path, options: &Options) -> Result<Store, OpenError> {
-        Store::open_or(dir, options, Missing::Create)
+        Store::open_or(dir, options, Missing::Create, Purpose::Use)
     }
 
     /// Opens the store of a data directory; a directory without one is an error.
     pub fn open_existing(dir: &Path, options: &Options) -> Result<Store, OpenError> {
-        Store::open_or(dir, options, Missing::Refuse)
+        Store::open_or(dir, options, Missing::Refuse, Purpose::Use)
     }
 
     /// Opens the store of a data directory; where it is gone and other things are left, an empty
     /// one is made beside them.
     pub fn open_anew(dir: &Path, options: &Options) -> Result<Store, OpenError> {
-        Store::open_or(dir, options, Missing::Replace)
+        Store::open_or(dir, options, Missing::Replace, Purpose::Use)
     }
 
-    fn open_or(dir: &Path, options: &Options, missing: Missing) -> Result<Store, OpenError> {
+    pub(crate) fn open_or(
+        dir: &Path,
+        options: &Options,
+        missing: Missing,
+        purpose: Purpose,
+    ) -> Result<Store, OpenError> {
         let stats = Arc::new(Stats::default());
         let (embedded, format) = Embedded::open(dir, options, missing, Arc::clone(&stats))?;
         let store = Store::with(Engine::Embedded(embedded), stats);
+        let unread = |error: Error| OpenError::Engine { dir: dir.to_owned(), problem: error.to_string() };
+        upgrade::wait(purpose.check(&store, format, dir.display())).map_err(unread)??;
+        if purpose == Purpose::Copy {
+            return Ok(store);
+        }
         let stopped = |source| OpenError::Upgrade { dir: dir.to_owned(), to: FORMAT, source };
         if format < FORMAT {
             upgrade::wait(upgrade::begin(&store, format)).map_err(stopped)?;
@@ -73,9 +112,25 @@ impl Store {
     /// Opens the store of many machines that is at an address, and makes it if there is none.
     #[cfg(feature = "tikv")]
     pub fn open_cluster(address: &Address, options: &Options) -> Result<Store, OpenError> {
+        Store::open_cluster_or(address, options, Missing::Create, Purpose::Use)
+    }
+
+    #[cfg(feature = "tikv")]
+    pub(crate) fn open_cluster_or(
+        address: &Address,
+        options: &Options,
+        missing: Missing,
+        purpose: Purpose,
+    ) -> Result<Store, OpenError> {
         let stats = Arc::new(Stats::default());
-        let (tikv, format) = Tikv::open(address, Arc::clone(&stats), options.notice)?;
+        let (tikv, format) = Tikv::open(address, Arc::clone(&stats), options.notice, missing)?;
         let store = Store::with(Engine::Tikv(tikv.clone()), stats);
+        let unread =
+            |error: Error| OpenError::Unreachable { address: address.to_string(), reason: error.to_string() };
+        upgrade::wait(purpose.check(&store, format, address)).map_err(unread)??;
+        if purpose == Purpose::Copy {
+            return Ok(store);
+        }
         let opened = upgrade::wait(async {
             if format < FORMAT {
                 upgrade::begin(&store, format).await?;
@@ -93,13 +148,20 @@ impl Store {
         Err(OpenError::NoEngine { address: address.to_string() })
     }
 
+    /// Opens the store of many machines for one data directory, which nobody else may use meanwhile.
+    pub fn open_cluster_for(dir: &Path, address: &Address, options: &Options) -> Result<Store, OpenError> {
+        let held = embedded::lock_directory(dir)?;
+        let store = Store::open_cluster(address, options)?;
+        Ok(Store { _held: Some(Arc::new(held)), ..store })
+    }
+
     /// Whether other processes may be at work on it at the same time.
     pub fn is_shared(&self) -> bool {
         self.engine.is_far()
     }
 
     fn with(engine: Engine, stats: Arc<Stats>) -> Store {
-        Store { engine, turns: Arc::default(), stats }
+        Store { engine, turns: Arc::default(), stats, _held: None }
     }
 
     /// Runs `run` on a fresh snapshot and commits what it wrote; on conflict, again. `run` must
@@ -202,6 +264,13 @@ impl Store {
     /// Gives it a clock of its own, in milliseconds since 1970 (in-memory engine only).
     pub fn keep_time(&self, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Result<()> {
         self.mem()?.set_clock(Arc::new(clock));
+        Ok(())
+    }
+
+    /// Transactions may write no more than this from now on, as on an engine with other limits
+    /// (in-memory engine only).
+    pub fn limit_transactions(&self, bytes: usize) -> Result<()> {
+        self.mem()?.set_txn_bytes_max(bytes);
         Ok(())
     }
 

@@ -155,6 +155,11 @@ impl Tx {
         self.inner.engine.txn_bytes_max().saturating_sub(self.inner.buffer.lock().bytes)
     }
 
+    /// Whether a row can still be written, by what its engine counts.
+    pub(crate) fn has_room_for(&self, key: &[u8], value_bytes: usize) -> bool {
+        key.len() + self.inner.engine.key_bytes() + value_bytes <= self.room()
+    }
+
     /// Reads, and makes the commit conflict if anybody else writes or locks the key meanwhile.
     pub async fn lock(&self, key: &[u8]) -> Result<Option<Bytes>> {
         let value = self.get(key).await?;

@@ -9,7 +9,8 @@
 use std::sync::OnceLock;
 
 use store::contract::Subject;
-use store::{OpenError, Options, Store};
+use store::copy::copy;
+use store::{Faults, OpenError, Options, Place, Store};
 use tokio::runtime::Runtime;
 
 const NO_CLUSTER: &str = "SKURD_TEST_PD names no cluster";
@@ -74,6 +75,35 @@ fn m1_certificates_that_are_not_there_are_told_by_name() {
     let refused =
         open("tikv://127.0.0.1:1/skurd?ca=/nowhere/ca.pem&cert=c.pem&key=k.pem").expect_err("opened");
     assert!(refused.to_string().starts_with("cannot read /nowhere/ca.pem: "), "{refused}");
+}
+
+#[test]
+fn m12_a_store_is_copied_to_the_cluster_and_back() {
+    let Some(pd) = placement_driver() else { return eprintln!("skipped: {NO_CLUSTER}") };
+    let address = fresh_address(&pd);
+    let place = Place::parse(address.as_ref()).unwrap();
+    runtime().block_on(async {
+        let missing = place.open_existing(&Options::default()).expect_err("opened");
+        assert!(matches!(missing, OpenError::NotAStoreThere { .. }), "{missing}");
+        let [from, back] = [1, 2].map(Store::in_memory);
+        for n in 0..5000u32 {
+            let tx = from.begin().await.unwrap();
+            // A few are as large as can be.
+            let size = if n % 1000 == 0 { store::limits::VALUE_BYTES_MAX } else { n as usize % 300 };
+            tx.put([&[1][..], &n.to_be_bytes()].concat(), vec![1; size]).unwrap();
+            from.commit(&tx).await.unwrap();
+        }
+        let on_cluster = place.open_for_copy(&Options::default()).unwrap();
+        let is_unfinished = |_| from.inject(Faults { unavailable: 1.0, ..Faults::default() }).unwrap();
+        copy(&from, "a", &on_cluster, is_unfinished).await.expect_err("it came to its end");
+        let refused = place.open_existing(&Options::default()).expect_err("opened");
+        assert!(refused.to_string().contains("is an unfinished copy of a: "), "{refused}");
+        from.inject(Faults::default()).unwrap();
+        copy(&from, "a", &on_cluster, |_| ()).await.unwrap();
+        let on_cluster = place.open_existing(&Options::default()).unwrap();
+        copy(&on_cluster, "b", &back, |_| ()).await.unwrap();
+        assert_eq!(back.check().await.unwrap(), from.check().await.unwrap());
+    });
 }
 
 #[test]

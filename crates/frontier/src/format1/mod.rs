@@ -60,7 +60,7 @@ pub(crate) fn traffic(row: &[u8]) -> Option<schema::Traffic> {
 /// Rows said up to where a file was committed and no more: whose it is its captures say, and
 /// batches were not counted.
 pub(crate) fn archive_file(row: &[u8]) -> Option<schema::ArchiveFile> {
-    read::<u64>(row).map(|end| schema::ArchiveFile { collection: None, end, captures: 0, batch: 0 })
+    read::<u64>(row).map(|end| schema::ArchiveFile { end, ..schema::ArchiveFile::default() })
 }
 
 #[derive(Deserialize)]

@@ -104,6 +104,7 @@ fn scratch() -> TempDir {
 fn open(data: &Path, store: &Store) -> (Arc<Frontier>, WarcArchive) {
     let frontier = Arc::new(frontier_of(store.clone()));
     let settings = WireSettings {
+        node: None,
         dir: data.to_owned(),
         overrides: Overrides::default(),
         allowed: Vec::new(),

@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 pub use archive::WarcArchive;
+pub(crate) use archive::host_name;
 pub use fetch::WireFetcher;
 use frontier::Frontier;
 use frontier::ports::Clock;
@@ -50,6 +51,8 @@ pub struct WireSettings {
     /// None: nothing is archived.
     pub compression: Option<Compression>,
     pub workers: usize,
+    /// What file names say of where they are from, instead of the machine's name.
+    pub node: Option<String>,
 }
 
 /// Each host that is waited for has a socket, or two while its name is looked up: more than a

@@ -145,6 +145,7 @@ impl World {
         let dir = TempDir::new().unwrap();
         let frontier = Arc::new(Frontier::new(Store::in_memory(1), Arc::new(SystemClock), 1));
         let settings = WireSettings {
+            node: None,
             dir: dir.path().to_owned(),
             overrides: Overrides::default(),
             allowed: vec!["127.0.0.0/8".parse().unwrap()],

@@ -10,7 +10,7 @@ use app::declared::many::{self, ManySeeds, SeedsAdded};
 use app::index::links::{self, Inlinks, OnePage, Outlinks};
 use app::index::ranks::{self, List, Top};
 use app::index::{self, IndexDomain, IndexInlink, IndexItem, IndexOutlink, IndexPage, One, PageFacts};
-use app::{App, Page, Paging, blacklist, captures, control, hosts, queue, status, walks, why};
+use app::{App, Page, Paging, blacklist, captures, control, hosts, nodes, queue, status, walks, why};
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -94,6 +94,16 @@ plain! {
 
         /// List the hosts that have URLs
         get "/api/v1/hosts": hosts::list_hosts(?filter: hosts::Filter) -> Page<hosts::HostItem>;
+
+        /// List the machines that share the store
+        get "/api/v1/nodes": nodes::list_nodes(?paging: Paging) -> Page<nodes::NodeItem>;
+
+        /// Take a machine off the list that will not come back
+        ///
+        /// Its captures stay known; the answer counts those that can no longer be read.
+        delete "/api/v1/nodes/{name}" where "name" is "Of the list":
+            nodes::forget_node(name: Path<String>) -> nodes::Forgotten,
+            404: "There is no such node", 409: "It is at work";
 
         /// List what is blacklisted, why, and until when
         get "/api/v1/blacklist": blacklist::list_blacklist(?filter: blacklist::Filter)

@@ -182,7 +182,7 @@ impl Storm {
         let now = self.simulation.now();
         let (late, still): (Vec<_>, Vec<_>) = std::mem::take(&mut self.hanging)
             .into_iter()
-            .partition(|f| f.order.until.plus(Span::minutes(1)) < now);
+            .partition(|f| f.order.held.ends().plus(Span::minutes(1)) < now);
         self.hanging = still;
         for flight in late {
             together.push(self.landing(flight).await);

@@ -183,7 +183,7 @@ impl Fleet {
         let (home, shelf) = (*home, Arc::clone(shelf));
         // As a process that starts does: it keeps what is committed of its file.
         while let Err(error) = async {
-            frontier.join(name, home, None).await.map_err(|error| error.to_string())?;
+            frontier.join(name, home).await.map_err(|error| error.to_string())?;
             frontier.recover().await.map_err(|error| error.to_string())?;
             let file = frontier.archive_file(&shelf.file).await.map_err(|error| error.to_string())?;
             let end = file.map_or(0, |row| row.end);

@@ -17,6 +17,16 @@ use super::value::DataDir;
 pub(crate) struct HarvestArgs {
     #[command(flatten)]
     pub(crate) data: DataDir,
+    /// Where the store is, if many machines share one: tikv://PD1:2379,PD2:2379/PREFIX
+    ///
+    /// With certificates tikv://…?ca=FILE&cert=FILE&key=FILE. Said once: the data directory remembers
+    /// it, and holds this machine's part of the archive.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) store: Option<String>,
+    /// What this machine is called among those that share the store; its host name and data
+    /// directory if not given
+    #[arg(long, value_name = "NAME")]
+    pub(crate) node: Option<String>,
     /// Where a host is, instead of asking DNS (repeatable); `*.test=127.0.0.1:8080` for all below a
     /// name
     #[arg(long, value_name = "HOST=ADDR[:PORT]", value_parser = resolve)]
@@ -59,6 +69,8 @@ impl HarvestArgs {
     pub(crate) fn wanted(&self) -> Wanted {
         Wanted {
             dir: self.data.dir.clone(),
+            store: self.store.clone(),
+            node: self.node.clone(),
             user_agent: self.user_agent.clone(),
             contact: self.contact.clone(),
             resolve: self.resolve.clone(),

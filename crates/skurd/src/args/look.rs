@@ -79,6 +79,33 @@ pub(crate) struct HostsArgs {
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct NodesArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<NodesCommand>,
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// Print one JSON object per node
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum NodesCommand {
+    /// Take a machine off the list that will not come back, and say what can no longer be read
+    ///
+    /// Its captures stay known. The others have its part of the hosts already.
+    Forget {
+        name: String,
+        #[command(flatten)]
+        data: DataDir,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct BlacklistArgs {
     #[command(subcommand)]
     pub(crate) command: Option<BlacklistCommand>,

@@ -40,6 +40,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
         note(&format!("a web of {hosts} hosts is at {address}; harvesting it into {dir}"))?;
     }
     let wanted = Wanted {
+        store: None,
+        node: None,
         dir: args.dir.clone(),
         user_agent: None,
         contact: None,

@@ -8,6 +8,7 @@ mod index;
 mod linear;
 mod listing;
 mod look;
+mod nodes;
 mod report;
 mod serve;
 mod simulate;
@@ -61,6 +62,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Command::Start(args) => look::start(&args),
         Command::Queue(args) => look::queue(&args),
         Command::Hosts(args) => look::hosts(&args),
+        Command::Nodes(args) => nodes::run(&args),
         Command::Blacklist(args) => look::blacklist(&args),
         Command::Why(args) => why::run(&args),
         Command::Index(command) => index::run(&command),
@@ -68,5 +70,6 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Command::Simulate(args) => simulate::run(&args),
         Command::Store(StoreCommand::Check { dir, json }) => store::check(&dir, json),
         Command::Store(StoreCommand::Repair { dir }) => store::repair(&dir),
+        Command::Store(StoreCommand::Copy { from, to, json }) => store::copy::run(&from, &to, json),
     }
 }

@@ -1,7 +1,9 @@
+pub(crate) mod copy;
+
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use declare::counted;
 use harvest::data_dir::{self, explain};
 use harvest::session::{Session, stdout};
@@ -10,8 +12,8 @@ use store::{CheckReport, OpenError, Store};
 
 use crate::output::line;
 
-/// Findings that are told; the rest is counted.
-const FINDINGS_TOLD_MAX: usize = 100;
+/// Lines of a kind that are told to a person; the rest is counted.
+const LINES_TOLD_MAX: usize = 100;
 
 pub(crate) fn check(dir: &Path, as_json: bool) -> Result<()> {
     let session = Session::with(opened(data_dir::open(dir), dir)?)?;
@@ -49,10 +51,16 @@ pub(crate) fn repair(dir: &Path) -> Result<()> {
 /// Who looks after a store knows how one is made and who else may have it: only damage is
 /// explained.
 fn opened(store: Result<Store, OpenError>, dir: &Path) -> Result<Store> {
-    store.map_err(|error| match error {
+    store.map_err(|error| explained(error, dir))
+}
+
+fn explained(error: OpenError, dir: &Path) -> Error {
+    match error {
         OpenError::Damaged { .. } | OpenError::Engine { .. } => explain(dir, error),
+        // Its sentence has the cause in it.
+        error @ OpenError::Io { .. } => Error::msg(error.to_string()),
         error => error.into(),
-    })
+    }
 }
 
 fn print(out: &mut impl Write, report: &CheckReport, findings: &[String], as_json: bool) -> Result<()> {
@@ -65,14 +73,21 @@ fn print(out: &mut impl Write, report: &CheckReport, findings: &[String], as_jso
             false => writeln!(out, "{table:>5}  {:>14}  {:>16}", size.rows, size.bytes)?,
         }
     }
-    for finding in findings.iter().take(if as_json { usize::MAX } else { FINDINGS_TOLD_MAX }) {
+    print_lines(out, "finding", findings, findings.len() as u64, as_json)
+}
+
+/// What was found, of so many in all.
+fn print_lines(out: &mut impl Write, kind: &str, found: &[String], count: u64, as_json: bool) -> Result<()> {
+    let told = found.iter().take(if as_json { usize::MAX } else { LINES_TOLD_MAX });
+    let left = count.saturating_sub(told.len() as u64);
+    for text in told {
         match as_json {
-            true => writeln!(out, "{}", json!({ "finding": finding }))?,
-            false => writeln!(out, "{finding}")?,
+            true => writeln!(out, "{}", json!({ kind: text }))?,
+            false => writeln!(out, "{text}")?,
         }
     }
-    if !as_json && findings.len() > FINDINGS_TOLD_MAX {
-        writeln!(out, "… and {} more", findings.len() - FINDINGS_TOLD_MAX)?;
+    if !as_json && left > 0 {
+        writeln!(out, "… and {left} more")?;
     }
     Ok(())
 }

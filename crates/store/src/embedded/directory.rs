@@ -119,6 +119,12 @@ impl Prepared {
     }
 }
 
+/// Makes the directory if it is not there, and keeps others from it.
+pub(crate) fn lock_directory(dir: &Path) -> Result<File, OpenError> {
+    private::create_dir_all(dir).map_err(|e| failed("create", dir, e))?;
+    lock(dir)
+}
+
 fn lock(dir: &Path) -> Result<File, OpenError> {
     let path = dir.join(LOCK_FILE);
     let opened = private::writing().read(true).create(true).truncate(false).open(&path);

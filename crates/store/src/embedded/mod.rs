@@ -26,7 +26,7 @@ use tokio::sync::{Semaphore, oneshot};
 pub(crate) use check::check;
 pub use check::{CheckReport, TableSize};
 use committer::{Committer, Job, Request};
-pub(crate) use directory::{Missing, write_format};
+pub(crate) use directory::{Missing, lock_directory, write_format};
 use journal::{Marks, WhenDamaged};
 
 use crate::engine::Found;

@@ -37,6 +37,7 @@ use tikv_client::{
 use tokio::sync::Mutex;
 
 use crate::cluster::Address;
+use crate::embedded::Missing;
 use crate::engine::Found;
 use crate::error::{Error, OpenError, Result};
 use crate::notice::Notice;
@@ -103,19 +104,20 @@ fn options() -> TransactionOptions {
 }
 
 impl Tikv {
-    /// Connects, and sees that what is under the prefix is a store of ours, or nothing yet. Gives
-    /// its format.
+    /// Connects, and sees that what is under the prefix is a store of ours, or nothing yet where one
+    /// may be made. Gives its format.
     pub(crate) fn open(
         address: &Address,
         stats: Arc<Stats>,
         notice: fn(&Notice),
+        missing: Missing,
     ) -> Result<(Tikv, u8), OpenError> {
         let home = Home::new().map_err(|error| OpenError::Unreachable {
             address: address.to_string(),
             reason: error.to_string(),
         })?;
         let here = home.clone();
-        upgrade::wait(here.within(Tikv::connect(address, home, stats, notice)))
+        upgrade::wait(here.within(Tikv::connect(address, home, stats, notice, missing)))
     }
 
     async fn connect(
@@ -123,6 +125,7 @@ impl Tikv {
         home: Home,
         stats: Arc<Stats>,
         notice: fn(&Notice),
+        missing: Missing,
     ) -> Result<(Tikv, u8), OpenError> {
         let mut config = Config::default()
             .with_timeout(REQUEST_MAX)
@@ -154,7 +157,7 @@ impl Tikv {
             silent: AtomicBool::new(false),
         };
         let tikv = Tikv { cluster: Arc::new(cluster) };
-        let format = tokio::time::timeout(OPEN_MAX, tikv.format())
+        let format = tokio::time::timeout(OPEN_MAX, tikv.format(missing))
             .await
             .map_err(|_| unreachable("its servers do not answer".to_owned()))??;
         if address.collects_garbage {
@@ -163,8 +166,8 @@ impl Tikv {
         Ok((tikv, format))
     }
 
-    /// The format under the prefix; written, where there is nothing.
-    async fn format(&self) -> Result<u8, OpenError> {
+    /// The format under the prefix; written, where there is nothing and one may be made.
+    async fn format(&self, missing: Missing) -> Result<u8, OpenError> {
         let address = self.cluster.address.to_string();
         let unreachable =
             |error: Error| OpenError::Unreachable { address: address.clone(), reason: error.to_string() };
@@ -186,12 +189,15 @@ impl Tikv {
         if others > 0 {
             return Err(OpenError::ForeignPrefix { address });
         }
+        if missing == Missing::Refuse {
+            return Err(OpenError::NotAStoreThere { address });
+        }
         let line = upgrade::format_line().into_bytes();
         transaction.put(key, line).await.map_err(|error| unreachable(failed(&error)))?;
         match self.cluster.commit(&mut transaction).await {
             Ok(()) => Ok(FORMAT),
             // Somebody else makes it at this very moment: what they wrote says which it is.
-            Err(Error::Conflict { .. }) => Box::pin(self.format()).await,
+            Err(Error::Conflict { .. }) => Box::pin(self.format(missing)).await,
             Err(error) => Err(unreachable(error)),
         }
     }

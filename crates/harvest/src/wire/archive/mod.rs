@@ -13,6 +13,7 @@ pub mod check;
 mod health;
 mod picture;
 mod settings;
+pub(crate) use settings::host_name;
 mod start;
 
 use std::collections::hash_map::Entry;
@@ -66,7 +67,7 @@ impl WarcArchive {
             dir,
             compression: settings.compression,
             identity: settings.identity.clone(),
-            host: settings::host_name(),
+            host: settings.node.clone().unwrap_or_else(host_name),
             frontier,
             health: Arc::default(),
             writing: Mutex::default(),
@@ -117,6 +118,7 @@ impl WarcArchive {
                 end: reached.end,
                 captures: reached.entries,
                 batch: number,
+                node: String::new(),
             };
             kept.files.push(FileEnd { file: reached.file.to_string(), row });
         }

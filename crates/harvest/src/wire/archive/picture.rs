@@ -21,12 +21,17 @@ pub(super) struct Picture {
 
 impl Picture {
     pub(super) async fn take(frontier: &Frontier, dir: &Path) -> Result<Picture> {
-        let rows = frontier.all_archive_files().await?;
+        let mut rows = frontier.own_archive_files().await?;
         let batch = rows.values().map(|row| row.batch).max().unwrap_or(0);
         let standing = Standing { id: frontier.archive_id().await?, batch };
         let journal = warc::remembered(dir)?;
         // Last, so that no file is older than its row.
-        Ok(Picture { files: warc::survey(dir)?, rows, journal, standing })
+        let files = warc::survey(dir)?;
+        // Of rows from before there were nodes, only those are this one's whose files it has.
+        if frontier.store().is_shared() {
+            rows.retain(|name, row| !row.node.is_empty() || files.iter().any(|held| held.name == *name));
+        }
+        Ok(Picture { files, rows, journal, standing })
     }
 
     /// What is to be done with each file, or why nothing is.

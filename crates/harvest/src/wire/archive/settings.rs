@@ -59,7 +59,7 @@ fn describe(profile: &policy::model::Profile) -> String {
     )
 }
 
-pub(super) fn host_name() -> String {
+pub(crate) fn host_name() -> String {
     let name = rustix::system::uname();
     let mut name = name.nodename().to_string_lossy().into_owned();
     name.truncate(name.floor_char_boundary(HOST_BYTES_MAX));
