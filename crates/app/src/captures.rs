@@ -116,6 +116,42 @@ pub async fn get_record(app: &App, id: String) -> Answer<StoredPart> {
     Ok(StoredPart { file: warc_dir(&app.data).join(&row.file), offset: row.offset, length: row.length, name })
 }
 
+/// M8: where a capture is to be asked for whose file is not here: the node that has it, and its
+/// address.
+#[crate::boxed]
+pub async fn elsewhere(app: &App, id: &str) -> Answer<Option<(String, String)>> {
+    let (id, row) = found(app, id).await?;
+    let row = content_row(app, &id, row).await?;
+    if warc_dir(&app.data).join(&row.file).exists() {
+        return Ok(None);
+    }
+    let Some(node) = app.frontier.archive_file(&row.file).await?.map(|file| file.node) else {
+        return Ok(None);
+    };
+    if node.is_empty() || node == app.frontier.node() {
+        return Ok(None);
+    }
+    let nodes = app.frontier.nodes().await?;
+    let address = nodes.into_iter().find(|(name, _)| *name == node).and_then(|(_, row)| row.address);
+    match address {
+        Some(address) => Ok(Some((node, address))),
+        None => Err(Problem::new(
+            StatusCode::GONE,
+            format!("the archive file of this capture is on node {node:?}, which is not at work"),
+        )
+        .hint("start it with `skurd serve`, or put the file into this data directory")),
+    }
+}
+
+/// Of a capture that is the same as before, what it refers to.
+async fn content_row(app: &App, id: &CaptureId, row: Capture) -> Answer<Capture> {
+    if !row.revisit {
+        return Ok(row);
+    }
+    let original = app.frontier.original(&id.collection, &id.surt, &row.url).await?;
+    Ok(original.map_or(row, |(_, original)| original))
+}
+
 /// A record of an archive file.
 #[derive(Clone, Debug)]
 pub struct StoredPart {
@@ -139,13 +175,7 @@ impl StoredPart {
 #[crate::boxed]
 pub async fn get_content(app: &App, id: String) -> Answer<StoredContent> {
     let (id, row) = found(app, &id).await?;
-    let row = match row.revisit {
-        true => {
-            let original = app.frontier.original(&id.collection, &id.surt, &row.url).await?;
-            original.map_or(row, |(_, original)| original)
-        }
-        false => row,
-    };
+    let row = content_row(app, &id, row).await?;
     let file = warc_dir(&app.data).join(&row.file);
     Ok(StoredContent { file, offset: row.offset, length: row.length, mime: row.mime })
 }

@@ -40,10 +40,15 @@ use crate::ports::{CaptureKey, Fetch, FileEnd, Order, Report};
 use crate::robots::server_of;
 use crate::schema::{
     ArchiveFile, BLACKLIST, BLACKLIST_ENDS, CAPTURES, COOKIES, Capture, DENIED, ErrorKind, FILES, GROUPS,
-    HOSTS, Host, UrlState, surt_in_key,
+    HOSTS, Host, QUEUE, SHARD_OWNERS, URLS, UrlState, surt_in_key,
 };
 use crate::size::Followed;
 use crate::transaction::{Arrivals, Transaction};
+
+/// Links of a page that are read ahead: the rest are read as they come.
+const LINKS_AHEAD_MAX: usize = 256;
+/// URLs of a host's queue that are read ahead, beside those in flight.
+const QUEUE_AHEAD: usize = 3;
 
 /// A finished order.
 #[derive(Clone, Copy, Debug)]
@@ -126,6 +131,7 @@ impl Frontier {
             {
                 return Ok(CompletedAll::Done(summaries));
             }
+            transaction.look_ahead(harvests).await?;
             let lost = transaction.lost(harvests).await?;
             if !lost.is_empty() {
                 return Ok(CompletedAll::LeasesLost(lost));
@@ -167,6 +173,36 @@ impl Transaction<'_> {
         }
         let Some(Harvest { order, .. }) = harvests.first() else { return Ok(true) };
         Ok(self.slot_of(order).await?.is_none() && order.is_held(self.now))
+    }
+
+    /// M11: what the harvests will need, in a few round trips for all.
+    async fn look_ahead(&self, harvests: &[Harvest<'_>]) -> Result<()> {
+        if !self.tx.reads_ahead() {
+            return Ok(());
+        }
+        let mut keys = Vec::new();
+        for Harvest { order, report, .. } in harvests {
+            keys.push(HOSTS.key((&order.host,)));
+            keys.push(URLS.key((&order.collection, order.url.as_str())));
+            keys.extend(order.claim.map(|claim| SHARD_OWNERS.key((claim.shard,))));
+            if let Unit::Group(group) = Unit::parse(&order.unit) {
+                keys.push(GROUPS.key((&group,)));
+            }
+            let cookies = report.cookies.iter().map(|update| COOKIES.key((&order.collection, &update.row)));
+            keys.extend(cookies);
+            let links = report.links_within(order).iter().take(LINKS_AHEAD_MAX);
+            keys.extend(links.map(|link| URLS.key((&order.collection, link.url.as_str()))));
+        }
+        self.tx.read_ahead(keys).await?;
+        let mut queues = BTreeMap::new();
+        for Harvest { order, .. } in harvests {
+            let name = order.host.as_str();
+            if let Some(host) = self.host(name).await? {
+                let range = QUEUE.range_from((name,), (name, host.head.0));
+                queues.insert(name, (range, host.slots.taken.len() + QUEUE_AHEAD));
+            }
+        }
+        self.tx.scan_ahead(queues.into_values().collect()).await
     }
 
     /// Which of them have lost their leases, or the shards they were given out from. The row of a host is read once, however many of its
@@ -510,7 +546,7 @@ impl Transaction<'_> {
             host.slots.answered(answer);
         }
         if asked {
-            host.slots.hold(self.now, delay);
+            host.slots.hold(self.asked_at(delay), delay);
         }
         if let Unit::Group(name) = Unit::parse(&order.unit)
             && let Some(mut group) = GROUPS.get(self.tx, (&name,)).await?
@@ -518,7 +554,7 @@ impl Transaction<'_> {
         {
             group.slots.answered(answer);
             if asked {
-                group.slots.hold(self.now, delay);
+                group.slots.hold(self.asked_at(delay), delay);
             }
             GROUPS.put(self.tx, (&name,), &group)?;
         }

@@ -163,9 +163,27 @@ impl Counted {
         self.hours.entry(hour).or_default().merge(traffic);
     }
 
+    /// The rows that everything is added to.
+    fn keys(&self, stripe: u32) -> Vec<Vec<u8>> {
+        let mut keys = vec![TOTALS.key((stripe,))];
+        keys.extend(self.urls.keys().map(|collection| URL_COUNTS.key((collection, stripe))));
+        keys.extend(self.demand.keys().map(|key| DEMAND.key(key.as_key())));
+        keys.extend(self.open.keys().map(|key| OPEN.key(key.as_key())));
+        for (hour, profile, domain) in self.contract.keys() {
+            keys.push(CONTRACT.key((BY_DOMAIN, *hour, profile, domain, stripe)));
+            keys.push(CONTRACT.key((ALL_DOMAINS, *hour, profile, "", stripe)));
+        }
+        for (hour, domain) in self.traffic.keys() {
+            keys.push(TRAFFIC.key((*hour, domain, stripe)));
+            keys.push(HOURS.key((*hour, stripe)));
+        }
+        keys
+    }
+
     /// Adds everything to the rows.
     pub(crate) async fn write(self, tx: &Tx, stripe: u32) -> Result<()> {
         let stripe = stripe % STRIPES;
+        tx.read_ahead(self.keys(stripe)).await?;
         for (collection, counts) in self.urls {
             add(tx, &URL_COUNTS, (collection, stripe), &counts).await?;
         }

@@ -27,6 +27,7 @@ pub(crate) struct Line {
     had_max: usize,
     units: HashSet<String>,
     read: BTreeSet<Shard>,
+    looked_at: Vec<(Place, Shard)>,
 }
 
 impl Line {
@@ -47,7 +48,25 @@ impl Line {
             had_max,
             units: HashSet::new(),
             read: BTreeSet::new(),
+            looked_at: Vec::new(),
         }
+    }
+
+    /// Reads what of the shards may be due, and gives the first that are, for those who read ahead
+    /// what these need.
+    pub(crate) async fn look_ahead(&mut self, tx: &Tx, now: Time, max: usize) -> Result<Vec<Place>> {
+        let due = self.unread.iter().filter(|((from, _), _)| from.as_ref().is_none_or(|from| from.0 <= now));
+        tx.scan_ahead(due.take(max).map(|(_, range)| (range.clone(), PAGE)).collect()).await?;
+        let mut units = Vec::new();
+        while units.len() < max
+            && let Some(place) = self.first_due(tx, now).await?
+        {
+            units.push(place);
+            let Some(first) = self.found.pop_first() else { break };
+            self.looked_at.push(first);
+        }
+        self.found.extend(self.looked_at.drain(..));
+        Ok(units)
     }
 
     /// Where the first of those stands that are due and had no turn yet.

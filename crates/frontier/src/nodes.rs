@@ -30,7 +30,7 @@ use store::{Durability, Error, Order as ScanOrder, Result};
 
 use crate::Frontier;
 use crate::schema::{BELLS, NODES, NodeFigures, NodeRow, SHARD_OWNERS, ShardRow};
-use crate::shard::{SHARDS, Shard};
+use crate::shard::{SHARDS, Shard, shard_of};
 use crate::transaction::Transaction;
 
 /// How long a node is believed to live after it was last heard of.
@@ -376,6 +376,11 @@ impl Frontier {
             *heard = counts;
         }
         Ok(())
+    }
+
+    /// M7: whether this node looks after a part of the link index' notes.
+    pub fn works_on_notes(&self, part: u64) -> bool {
+        self.share.works_on(shard_of(&part.to_string()))
     }
 
     /// Where the others reach this node's API; they are told with the next beat.

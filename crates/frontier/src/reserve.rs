@@ -26,7 +26,9 @@ use crate::hosts::Unit;
 use crate::lane::{Lane, Room};
 use crate::line::Line;
 use crate::ports::{Held, Order};
-use crate::schema::{COOKIES, GROUP_QUEUE, GROUPS, Host, QUEUE, Slot, UrlState};
+use crate::schema::{
+    COOKIES, GROUP_QUEUE, GROUPS, HOSTS, Host, QUEUE, SHARD_OWNERS, SILENT_QUEUE, Slot, URLS, UrlState,
+};
 use crate::shard::{Shard, shard_of};
 use crate::transaction::{Arrivals, Transaction, stored_url};
 use crate::walks::Granted;
@@ -96,6 +98,9 @@ impl Frontier {
                 Line::new(*lane, due, left.of_lane(*lane) + IDLE_UNITS_MAX)
             };
             let mut lines: Vec<Line> = due.iter().map(line).collect();
+            for line in &mut lines {
+                transaction.look_ahead_in(line, left).await?;
+            }
             let leases = &leases[granted.orders.len()..];
             let orders = transaction.reserve_units(leases, &mut lines, &mut left).await?;
             let claims = granted.orders.iter().chain(&orders).filter_map(|order| order.claim).collect();
@@ -151,6 +156,47 @@ impl Transaction<'_> {
             orders.extend(given);
         }
         Ok(orders)
+    }
+
+    /// M11: what the first units of a line will need, in a few round trips for all.
+    async fn look_ahead_in(&self, line: &mut Line, room: Room) -> Result<()> {
+        if !self.tx.reads_ahead() {
+            return Ok(());
+        }
+        let units = line.look_ahead(self.tx, self.now, room.of_lane(line.lane)).await?;
+        let mut keys = Vec::new();
+        for (at, unit) in &units {
+            let shard = shard_of(unit);
+            keys.push(SHARD_OWNERS.key((shard,)));
+            keys.push(SILENT_QUEUE.key((shard, at.0, unit)));
+            match Unit::parse(unit) {
+                Unit::Host(host) => keys.push(HOSTS.key((&host,))),
+                Unit::Group(group) => keys.push(GROUPS.key((&group,))),
+            }
+        }
+        self.tx.read_ahead(keys).await?;
+        let mut queues = Vec::new();
+        for (_, unit) in &units {
+            if let Unit::Host(name) = Unit::parse(unit)
+                && let Some(host) = self.host(&name).await?
+            {
+                let wanted = self.at_once(&Unit::Host(name.clone()), &name, &host);
+                let range = QUEUE.range_from((name.as_str(),), (name.as_str(), host.head.0));
+                queues.push((range, host.slots.taken.len() + wanted + 1, name));
+            }
+        }
+        let ranges = queues.iter().map(|(range, limit, _)| (range.clone(), *limit)).collect();
+        self.tx.scan_ahead(ranges).await?;
+        let mut keys = Vec::new();
+        for (range, limit, name) in &queues {
+            for ((_, _, collection, url), ()) in
+                QUEUE.scan(self.tx, range, *limit, ScanOrder::Forward).await?.rows
+            {
+                keys.extend(cookies::rows_for(name).into_iter().map(|row| COOKIES.key((&collection, row))));
+                keys.push(URLS.key((&collection, &url)));
+            }
+        }
+        self.tx.read_ahead(keys).await
     }
 
     /// The earliest of those that are due and have room in their lanes.
@@ -329,12 +375,12 @@ impl Transaction<'_> {
         match unit {
             Unit::Host(_) => {
                 let delay = politeness_delay(host.slots.response_time, &politeness, crawl_delay, None);
-                host.slots.hold(self.now, delay);
+                host.slots.hold(self.asked_at(delay), delay);
             }
             Unit::Group(group) => {
                 let mut row = GROUPS.get(self.tx, (group,)).await?.unwrap_or_default();
                 let delay = politeness_delay(row.slots.response_time, &politeness, crawl_delay, None);
-                row.slots.hold(self.now, delay);
+                row.slots.hold(self.asked_at(delay), delay);
                 row.slots.taken.push(slot.clone());
                 GROUPS.put(self.tx, (group,), &row)?;
             }

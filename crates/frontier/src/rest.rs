@@ -91,10 +91,10 @@ impl Transaction<'_> {
         let delay = politeness_delay(took, &self.politeness(name), host.crawl_delay, asked);
         let unit = Unit::parse(&order.unit);
         let at = match &unit {
-            Unit::Host(_) => host.slots.book(self.now, delay),
+            Unit::Host(_) => host.slots.book(self.asked_at(delay), delay),
             Unit::Group(group) => {
                 let mut row = GROUPS.lock(self.tx, (group,)).await?.unwrap_or_default();
-                let at = row.slots.book(self.now, delay);
+                let at = row.slots.book(self.asked_at(delay), delay);
                 GROUPS.put(self.tx, (group,), &row)?;
                 at
             }

@@ -134,12 +134,12 @@ impl Transaction<'_> {
         // Somebody may have been talking to it until just now.
         let politeness = self.politeness(name);
         let delay = politeness_delay(host.slots.response_time, &politeness, host.crawl_delay, None);
-        host.slots.hold(self.now, delay);
+        host.slots.hold(self.asked_at(delay), delay);
         if let Unit::Group(group) = unit
             && let Some(mut row) = GROUPS.lock(self.tx, (group,)).await?
         {
             row.slots.taken.retain(|slot| slot.lease != lease);
-            row.slots.hold(self.now, delay);
+            row.slots.hold(self.asked_at(delay), delay);
             GROUPS.put(self.tx, (group,), &row)?;
         }
         self.settle_freed(unit, name, &mut host).await

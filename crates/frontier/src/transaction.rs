@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicI64;
 
 use policy::catalog::Catalog;
 use policy::model::Record;
-use policy::time::Time;
+use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 use store::{Error, Result, Tx};
 
@@ -16,6 +16,9 @@ use crate::links::LinkTrace;
 use crate::nodes::Share;
 use crate::pause::Pauses;
 use crate::schema::{QUEUE, URLS, UrlState};
+
+/// As PD's clock goes.
+const STORE_CLOCK_STEP: Span = Span(50);
 
 pub(crate) struct Transaction<'a> {
     pub(crate) tx: &'a Tx,
@@ -44,6 +47,15 @@ impl Transaction<'_> {
     /// What is declared; the guard must not be held over an await, and cannot.
     pub(crate) fn catalog(&self) -> parking_lot::RwLockReadGuard<'_, Catalog> {
         self.declared.catalog.read()
+    }
+
+    /// When a request begins or ends now that is followed by a delay: not before it really does. The
+    /// clock of a store goes in steps, and may be behind by one.
+    pub(crate) fn asked_at(&self, delay: Span) -> Time {
+        match self.tx.time() {
+            Some(_) if delay > Span::ZERO => self.now.plus(STORE_CLOCK_STEP),
+            _ => self.now,
+        }
     }
 
     pub(crate) async fn state(&self, collection: &str, url: &str) -> Result<Option<UrlState>> {

@@ -100,13 +100,13 @@ impl Transaction<'_> {
         let delay = politeness_delay(slots.response_time, &politeness, host.crawl_delay, None);
         let unit = match (group, row) {
             (Some(group), Some(mut row)) => {
-                row.slots.hold(self.now, delay);
+                row.slots.hold(self.asked_at(delay), delay);
                 row.slots.taken.push(slot.clone());
                 GROUPS.put(self.tx, (&group,), &row)?;
                 Unit::Group(group)
             }
             _ => {
-                host.slots.hold(self.now, delay);
+                host.slots.hold(self.asked_at(delay), delay);
                 Unit::Host(name.to_owned())
             }
         };
@@ -125,7 +125,7 @@ impl Transaction<'_> {
         let politeness = self.politeness(name);
         let delay = took.map(|took| politeness_delay(took, &politeness, host.crawl_delay, None));
         if let Some(delay) = delay {
-            host.slots.hold(self.now, delay);
+            host.slots.hold(self.asked_at(delay), delay);
         }
         let unit = Unit::parse(unit);
         if let Unit::Group(group) = &unit
@@ -133,7 +133,7 @@ impl Transaction<'_> {
         {
             row.slots.taken.retain(|slot| slot.lease != *lease);
             if let Some(delay) = delay {
-                row.slots.hold(self.now, delay);
+                row.slots.hold(self.asked_at(delay), delay);
             }
             GROUPS.put(self.tx, (group,), &row)?;
         }

@@ -4,6 +4,7 @@
 //! Where they fall behind, the harvest is held back until they have caught up, so that the index
 //! stays current within seconds.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -20,7 +21,7 @@ const HOLD_NOTES: u64 = 200;
 const RELEASE_NOTES: u64 = 100;
 
 /// Works until it is dropped; ends only with an error.
-pub(crate) async fn keep_current(frontier: &Frontier) -> anyhow::Error {
+pub(crate) async fn keep_current(frontier: &Arc<Frontier>) -> anyhow::Error {
     let mut working = JoinSet::new();
     let mut known: Vec<Index> = Vec::new();
     loop {
@@ -39,7 +40,7 @@ pub(crate) async fn keep_current(frontier: &Frontier) -> anyhow::Error {
 }
 
 async fn look(
-    frontier: &Frontier,
+    frontier: &Arc<Frontier>,
     known: &mut Vec<Index>,
     working: &mut JoinSet<store::Result<()>>,
 ) -> Result<()> {
@@ -47,7 +48,9 @@ async fn look(
         if known.iter().all(|index| index.name() != name) {
             let index = frontier.index(&name).await?;
             known.push(index.clone());
-            working.spawn(async move { Workers::new(&index, 1).run(std::future::pending()).await });
+            let own = Arc::clone(frontier);
+            let workers = Workers::new(&index, 1).on(move |part| own.works_on_notes(part));
+            working.spawn(async move { workers.run(std::future::pending()).await });
         }
     }
     let mut waiting = 0;

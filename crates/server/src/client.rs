@@ -4,7 +4,7 @@
 //! that a server has is reached over loopback, with the key that only its owner can read. The
 //! command does not see the difference.
 
-mod wire;
+pub(crate) mod wire;
 
 use std::io::Write;
 use std::path::Path;

@@ -52,6 +52,12 @@ impl Snapshot {
 }
 
 impl Engine {
+    /// Whether reading many rows at once is much better than one after the other. In memory it makes no
+    /// difference, but what is tested there is to be what runs elsewhere.
+    pub(crate) fn reads_ahead(&self) -> bool {
+        !matches!(self, Engine::Embedded(_))
+    }
+
     /// Whether it is reached over a network, which may be down for a while.
     pub(crate) fn is_far(&self) -> bool {
         match self {

@@ -23,6 +23,7 @@
 //! # Ok::<(), store::Error>(()) }).unwrap();
 //! ```
 
+mod ahead;
 pub mod cluster;
 #[cfg(feature = "contract")]
 pub mod contract;

@@ -10,15 +10,22 @@
 //! are spent.
 
 use std::collections::BTreeMap;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use crate::ahead::{self, Ahead};
 use crate::engine::{Engine, Snapshot};
 use crate::error::{Error, Result};
 use crate::limits::{KEY_BYTES_MAX, SCAN_BYTES_MAX, SCAN_ITEMS_MAX, VALUE_BYTES_MAX};
 use crate::recent::key_hash;
 use crate::table::KeyRange;
+
+/// Rows of one round trip.
+const READ_AHEAD_ROWS: usize = 1024;
+/// Scans under way at the same time.
+const SCANS_AT_ONCE: usize = 64;
 
 /// Bytes that are cheap to clone.
 pub type Bytes = fjall::Slice;
@@ -84,6 +91,7 @@ struct Inner {
     engine: Engine,
     snapshot: Snapshot,
     buffer: Mutex<Buffer>,
+    ahead: Mutex<Ahead>,
 }
 
 struct Buffer {
@@ -103,7 +111,8 @@ impl Tx {
     pub(crate) fn begin(engine: Engine, snapshot: Snapshot) -> Tx {
         let buffer =
             Buffer { writes: BTreeMap::new(), durability: Durability::Synced, bytes: 0, spent: false };
-        Tx { inner: Arc::new(Inner { engine, snapshot, buffer: Mutex::new(buffer) }) }
+        let inner = Inner { engine, snapshot, buffer: Mutex::new(buffer), ahead: Mutex::default() };
+        Tx { inner: Arc::new(inner) }
     }
 
     /// Whether this commit is to wait for the disk; [`Durability::Synced`] unless said otherwise.
@@ -115,8 +124,56 @@ impl Tx {
         check_key(key)?;
         match self.buffered(key)? {
             Some(own) => Ok(own),
-            None => self.inner.engine.get(&self.inner.snapshot, key).await,
+            None => match self.read_before(key) {
+                Some(known) => Ok(known),
+                None => self.inner.engine.get(&self.inner.snapshot, key).await,
+            },
         }
+    }
+
+    #[allow(clippy::option_option, reason = "not read, read and not there, read and there")]
+    fn read_before(&self, key: &[u8]) -> Option<Option<Bytes>> {
+        self.inner.ahead.lock().row(key)
+    }
+
+    /// Whether it is worth saying first what will be read.
+    pub fn reads_ahead(&self) -> bool {
+        self.inner.engine.reads_ahead()
+    }
+
+    /// Reads rows in one go that will be asked for one by one; nothing where that costs no more.
+    pub async fn read_ahead(&self, keys: Vec<Vec<u8>>) -> Result<()> {
+        if !self.inner.engine.reads_ahead() {
+            return Ok(());
+        }
+        let mut wanted: Vec<Bytes> = keys.into_iter().map(Bytes::from).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted.retain(|key| key.len() <= KEY_BYTES_MAX && self.read_before(key).is_none());
+        for some in wanted.chunks(READ_AHEAD_ROWS) {
+            let keys: Vec<&[u8]> = some.iter().map(|key| &**key).collect();
+            let found = self.inner.engine.multi_get(&self.inner.snapshot, &keys).await?;
+            let mut ahead = self.inner.ahead.lock();
+            some.iter().zip(found).for_each(|(key, value)| ahead.put_row(key.clone(), value));
+        }
+        Ok(())
+    }
+
+    /// Reads the first rows of ranges at the same time that will be scanned one by one.
+    pub async fn scan_ahead(&self, ranges: Vec<(KeyRange, usize)>) -> Result<()> {
+        if !self.inner.engine.reads_ahead() {
+            return Ok(());
+        }
+        for some in ranges.chunks(SCANS_AT_ONCE) {
+            let scans = some.iter().map(|(range, limit)| -> Pin<Box<dyn Future<Output = _> + Send + '_>> {
+                Box::pin(self.inner.engine.scan(&self.inner.snapshot, range, *limit, Order::Forward))
+            });
+            let found = ahead::all(scans.collect()).await;
+            for ((range, _), found) in some.iter().zip(found) {
+                self.inner.ahead.lock().put_page(range.clone(), found?);
+            }
+        }
+        Ok(())
     }
 
     /// Values in the order of the keys; those not written here are read in one batch.
@@ -127,8 +184,14 @@ impl Tx {
             check_key(key.as_ref())?;
             match self.buffered(key.as_ref())? {
                 Some(own) => values[at] = own,
-                None => missing.push(at),
+                None => match self.read_before(key.as_ref()) {
+                    Some(known) => values[at] = known,
+                    None => missing.push(at),
+                },
             }
+        }
+        if missing.is_empty() {
+            return Ok(values);
         }
         let wanted: Vec<&[u8]> = missing.iter().map(|&at| keys[at].as_ref()).collect();
         let found = self.inner.engine.multi_get(&self.inner.snapshot, &wanted).await?;
@@ -192,7 +255,14 @@ impl Tx {
                 return Ok(Page { items, rest: None });
             }
             let wanted = limit - items.len();
-            let stored = self.inner.engine.scan(&self.inner.snapshot, &rest, wanted, order).await?;
+            let known = match order {
+                Order::Forward => self.inner.ahead.lock().page(&rest, wanted),
+                Order::Backward => None,
+            };
+            let stored = match known {
+                Some(known) => known,
+                None => self.inner.engine.scan(&self.inner.snapshot, &rest, wanted, order).await?,
+            };
             // The engine answered for everything up to its last item, or for the whole range if it ran out.
             let answered = match stored.items.last() {
                 Some((last, _)) if !stored.complete => {

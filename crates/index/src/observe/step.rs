@@ -22,36 +22,51 @@ enum Want {
     Any,
 }
 
+/// Whether a worker is to look after a part of the notes, by its number.
+pub(crate) type WorksOn = dyn Fn(u64) -> bool + Send + Sync;
+
 impl Index {
+    /// The number of a shard of a queue, among all of all indexes.
+    fn share_of(&self, queue: Queue, shard: u32) -> u64 {
+        (u64::from(self.number()) * Queue::ALL.len() as u64 + u64::from(queue.id())) * u64::from(SHARDS)
+            + u64::from(shard)
+    }
+
     /// Does one batch of whatever waits; false when there was nothing that nobody else is working
     /// on. `worker` tells where to look first, so that workers do not look at the same shards.
     #[crate::boxed]
     pub async fn step(&self, worker: usize) -> Result<bool> {
-        Ok(self.step_full(worker).await? || self.step_pages(worker).await? || self.step_thin(worker).await?)
+        let all: &WorksOn = &|_| true;
+        Ok(self.step_full(worker, all).await?
+            || self.step_pages(worker, all).await?
+            || self.step_thin(worker, all).await?)
     }
 
     /// Only what is worth a full batch.
-    pub(super) async fn step_full(&self, worker: usize) -> Result<bool> {
-        Ok(self.step_in(Queue::Domains, Want::Full, worker).await?
-            || self.step_in(Queue::Links, Want::Full, worker).await?
-            || self.step_in(Queue::Pages, Want::Full, worker).await?)
+    pub(super) async fn step_full(&self, worker: usize, own: &WorksOn) -> Result<bool> {
+        Ok(self.step_in(Queue::Domains, Want::Full, worker, own).await?
+            || self.step_in(Queue::Links, Want::Full, worker, own).await?
+            || self.step_in(Queue::Pages, Want::Full, worker, own).await?)
     }
 
     /// Pages, however few.
-    pub(super) async fn step_pages(&self, worker: usize) -> Result<bool> {
-        self.step_in(Queue::Pages, Want::Any, worker).await
+    pub(super) async fn step_pages(&self, worker: usize, own: &WorksOn) -> Result<bool> {
+        self.step_in(Queue::Pages, Want::Any, worker, own).await
     }
 
     /// What follows from pages, however little.
-    pub(super) async fn step_thin(&self, worker: usize) -> Result<bool> {
-        Ok(self.step_in(Queue::Links, Want::Any, worker).await?
-            || self.step_in(Queue::Domains, Want::Any, worker).await?)
+    pub(super) async fn step_thin(&self, worker: usize, own: &WorksOn) -> Result<bool> {
+        Ok(self.step_in(Queue::Links, Want::Any, worker, own).await?
+            || self.step_in(Queue::Domains, Want::Any, worker, own).await?)
     }
 
-    async fn step_in(&self, queue: Queue, want: Want, worker: usize) -> Result<bool> {
+    async fn step_in(&self, queue: Queue, want: Want, worker: usize, own: &WorksOn) -> Result<bool> {
         let full = queue.full_weight() as u64;
         for n in 0..SHARDS {
             let shard = (n + u32::try_from(worker).unwrap_or(0)) % SHARDS;
+            if !own(self.share_of(queue, shard)) {
+                continue;
+            }
             if want == Want::Full && self.board().backlog(queue, shard) < full {
                 continue;
             }

@@ -5,11 +5,13 @@
 //! pages, or for a few looks. So while much comes in, batches are large, and what trickles in is in
 //! the index after a second or two.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use store::{Error, Result};
 use tokio::task::JoinSet;
 
+use super::step::WorksOn;
 use crate::handle::Index;
 
 /// Between two looks at what trickles in: at first, and at most when there is nothing.
@@ -19,15 +21,31 @@ const LOOK_MAX: Duration = Duration::from_secs(1);
 const THIN_AFTER_LOOKS: u32 = 16;
 
 /// Workers that bring an index to rest as things come.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Workers {
     index: Index,
     count: usize,
+    works_on: Arc<WorksOn>,
+}
+
+impl std::fmt::Debug for Workers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Workers")
+            .field("index", &self.index)
+            .field("count", &self.count)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Workers {
     pub fn new(index: &Index, count: usize) -> Workers {
-        Workers { index: index.clone(), count: count.max(1) }
+        Workers { index: index.clone(), count: count.max(1), works_on: Arc::new(|_| true) }
+    }
+
+    /// Only parts of the notes, where others look after the rest (M7).
+    #[must_use]
+    pub fn on(self, works_on: impl Fn(u64) -> bool + Send + Sync + 'static) -> Workers {
+        Workers { works_on: Arc::new(works_on), ..self }
     }
 
     /// Works until `stop` is ready, or the store fails for good. Batches that are under way then
@@ -35,7 +53,7 @@ impl Workers {
     pub async fn run(&self, stop: impl Future<Output = ()>) -> Result<()> {
         let mut workers = JoinSet::new();
         for number in 0..self.count {
-            workers.spawn(work(self.index.clone(), number));
+            workers.spawn(work(self.index.clone(), number, Arc::clone(&self.works_on)));
         }
         let result = tokio::select! {
             () = stop => Ok(()),
@@ -51,12 +69,12 @@ impl Workers {
 }
 
 /// Ends only with an error that waiting does not mend.
-async fn work(index: Index, number: usize) -> Error {
+async fn work(index: Index, number: usize, works_on: Arc<WorksOn>) -> Error {
     // Workers begin far apart.
     let number = number * 3;
     let (mut pause, mut looks) = (LOOK_MIN, 0);
     loop {
-        match look(&index, number, &mut looks).await {
+        match look(&index, number, &*works_on, &mut looks).await {
             Ok(true) => pause = LOOK_MIN,
             Ok(false) => pause = (pause * 2).min(LOOK_MAX),
             Err(
@@ -70,13 +88,13 @@ async fn work(index: Index, number: usize) -> Error {
 
 /// Works while there is something worth it, then takes what little there is; whether there was
 /// anything.
-async fn look(index: &Index, number: usize, looks: &mut u32) -> Result<bool> {
+async fn look(index: &Index, number: usize, own: &WorksOn, looks: &mut u32) -> Result<bool> {
     let mut worked = false;
-    while index.step_full(number).await? {
+    while index.step_full(number, own).await? {
         worked = true;
         tokio::task::yield_now().await;
     }
-    while index.step_pages(number).await? {
+    while index.step_pages(number, own).await? {
         worked = true;
         *looks += 1;
         if *looks < THIN_AFTER_LOOKS {
@@ -84,7 +102,7 @@ async fn look(index: &Index, number: usize, looks: &mut u32) -> Result<bool> {
         }
     }
     *looks = 0;
-    while index.step_thin(number).await? {
+    while index.step_thin(number, own).await? {
         worked = true;
         tokio::task::yield_now().await;
     }

@@ -12,6 +12,7 @@ use app::captures::ContentKind;
 use app::captures::cdx::Which;
 use axum::body::Body;
 use axum::extract::State;
+use axum::http::request::Parts;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
@@ -24,6 +25,7 @@ use crate::api::extract::{Path, Query};
 use crate::failure::Answer;
 
 mod download;
+mod passing;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -31,6 +33,14 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(get_content))
         .routes(routes!(export_cdx))
         .routes(routes!(check_archive))
+}
+
+/// The node that has the file of a capture, where it is another.
+async fn elsewhere(app: &App, id: &str, request: &Parts) -> Answer<Option<(String, String)>> {
+    match passing::was_passed_on(request) {
+        true => Ok(None),
+        false => Ok(app::captures::elsewhere(app, id).await?),
+    }
 }
 
 /// Get the record of a capture as it lies in the archive: a WARC file of one record
@@ -45,7 +55,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         (status = 410, description = "Its file is gone"),
     ),
 )]
-async fn get_record(State(app): State<App>, Path(id): Path<String>) -> Answer<Response> {
+async fn get_record(State(app): State<App>, Path(id): Path<String>, request: Parts) -> Answer<Response> {
+    if let Some((node, address)) = elsewhere(&app, &id, &request).await? {
+        return passing::pass_on(&node, &address, &request).await;
+    }
     let part = app::captures::get_record(&app, id).await?;
     let (name, length) = (part.name.clone(), part.length);
     let ((), body) = download::stream(move || Ok(((), part.open()?))).await?;
@@ -72,7 +85,10 @@ async fn get_record(State(app): State<App>, Path(id): Path<String>) -> Answer<Re
         (status = 410, description = "Its file is gone"),
     ),
 )]
-async fn get_content(State(app): State<App>, Path(id): Path<String>) -> Answer<Response> {
+async fn get_content(State(app): State<App>, Path(id): Path<String>, request: Parts) -> Answer<Response> {
+    if let Some((node, address)) = elsewhere(&app, &id, &request).await? {
+        return passing::pass_on(&node, &address, &request).await;
+    }
     let stored = app::captures::get_content(&app, id).await?;
     let (kind, body) = download::stream(move || stored.open()).await?;
     Ok(match kind {

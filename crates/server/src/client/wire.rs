@@ -1,4 +1,4 @@
-//! HTTP to the server of a data directory: one request a connection.
+//! HTTP to the server of a data directory, or of another node: one request a connection.
 
 use std::time::Duration;
 
@@ -22,10 +22,14 @@ pub(super) async fn answers(notice: &RunningServer) -> bool {
 }
 
 pub(super) async fn send(notice: &RunningServer, mut request: Request<Body>) -> Result<Response<Incoming>> {
-    let address = notice.reached_at();
-    let headers = request.headers_mut();
-    headers.insert(header::HOST, HeaderValue::try_from(address.to_string())?);
-    headers.insert(header::AUTHORIZATION, HeaderValue::try_from(format!("Bearer {}", notice.key))?);
+    let key = HeaderValue::try_from(format!("Bearer {}", notice.key))?;
+    request.headers_mut().insert(header::AUTHORIZATION, key);
+    send_to(&notice.reached_at().to_string(), request).await
+}
+
+/// To `host:port`.
+pub(crate) async fn send_to(address: &str, mut request: Request<Body>) -> Result<Response<Incoming>> {
+    request.headers_mut().insert(header::HOST, HeaderValue::try_from(address)?);
     let stream = tokio::time::timeout(CONNECT_WITHIN, TcpStream::connect(address))
         .await
         .context("no connection")??;

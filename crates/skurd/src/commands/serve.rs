@@ -64,7 +64,11 @@ pub(super) fn start(
     let live = Arc::new(Live::new(Arc::clone(&harvest.figures), Arc::clone(&harvest.archive.health)));
     let app = App::new(Arc::clone(&harvest.frontier), dir.to_owned(), Arc::clone(&live));
     let server = Server::start(listener, Guard::new(token)?, app, dashboard::pages)?;
-    harvest.frontier.set_address(&format!("http://{}", server.address));
+    let host = match server.address.ip().is_unspecified() {
+        true => rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        false => server.address.ip().to_string(),
+    };
+    harvest.frontier.set_address(&format!("http://{host}:{}", server.address.port()));
     let url = format!("http://{}/", server.address);
     match as_json {
         true => line(json!({ "event": "serving", "url": url, "address": server.address.to_string() }))?,
