@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use frontier::Frontier;
-use frontier::ports::{Clock, Order, REST_MAX};
+use frontier::ports::{Order, REST_MAX};
 use net::dns::DnsRecord;
 use net::exchange::Exchange;
 use net::http::FetchErrorKind;
@@ -24,7 +24,6 @@ use tokio::time::Instant;
 
 use super::fetch::{WireFetcher, agent};
 use super::robots::{Asked, Failure, Ruling};
-use crate::clock::SystemClock;
 
 /// Requests for robots.txt that one order makes: as many as there may be redirects, and the first.
 const ASKS_MAX: usize = 6;
@@ -128,7 +127,7 @@ impl WireFetcher {
 
 /// Whether it could be waited for.
 async fn rested(frontier: &Frontier, until: Time, deadline: Instant) -> bool {
-    let wake = Instant::now() + Duration::from_millis(until.since(SystemClock.now()).0);
+    let wake = Instant::now() + Duration::from_millis(until.since(frontier.now()).0);
     if wake > deadline {
         return false;
     }

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use frontier::ports::{AnswerFacts, Clock, Fetch, Fetcher, Order, Outlink, PageNow, Report};
+use frontier::ports::{AnswerFacts, Fetch, Fetcher, Order, Outlink, PageNow, Report};
 use frontier::{ErrorKind, Frontier};
 use net::cookies::Jar;
 use net::decode;
@@ -26,7 +26,6 @@ use policy::walk::{Outcome, Seen};
 use super::identity::{Identity, product_token};
 use super::pack::{Answer, Original, PackedAnswer, Packers};
 use super::robots::{Asked, Asker, Failure, Reading, RobotsCache, Ruling};
-use crate::clock::SystemClock;
 
 /// Answers up to this size are read for links and packed right away; larger ones where they keep
 /// nobody waiting.
@@ -94,7 +93,7 @@ impl WireFetcher {
             unit: &order.unit,
             limits: limits(order),
             cache: manner.robots_cache,
-            now: SystemClock.now(),
+            now: self.frontier.now(),
         }
     }
 
@@ -111,13 +110,13 @@ impl WireFetcher {
             _ => Vec::new(),
         };
         let mut report = match ruling {
-            Some(ruling) if !ruling.allowed => denied(&ruling),
+            Some(ruling) if !ruling.allowed => denied(&ruling, self.frontier.now()),
             Some(ruling) => Report {
                 crawl_delay: ruling.crawl_delay,
                 outlinks: self.sitemaps(order, manner, &ruling),
-                ..Report::bare(SystemClock.now(), Fetch::RobotsRead)
+                ..Report::bare(self.frontier.now(), Fetch::RobotsRead)
             },
-            None => Report::bare(SystemClock.now(), Fetch::RobotsRead),
+            None => Report::bare(self.frontier.now(), Fetch::RobotsRead),
         };
         report.response_time = reading.took.unwrap_or(Span::ZERO);
         report.answered = reading.took.is_some() && reading.exchange.is_some();
@@ -137,7 +136,7 @@ impl WireFetcher {
 
     async fn request(&self, order: &Order, manner: &Manner, jar: &Jar) -> (Fetched, Option<Original>) {
         let original = self.original(order).await;
-        let cookie = jar.header_for(&order.url, SystemClock.now());
+        let cookie = jar.header_for(&order.url, self.frontier.now());
         let mut headers = vec![
             ("User-Agent", manner.user_agent.as_str()),
             ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"),
@@ -188,11 +187,11 @@ impl Fetcher for WireFetcher {
     async fn fetch(&self, order: &Order) -> (Report, Option<PackedAnswer>) {
         match self.fetched(order).await {
             Ok((report, groups)) => (report, (!groups.is_empty()).then_some(PackedAnswer::Groups(groups))),
-            Err(Failure::Fetch(error)) => (failed(&error), None),
+            Err(Failure::Fetch(error)) => (failed(&error, self.frontier.now()), None),
             // The fault is ours, not the URL's: the archive refuses the batch, and the run ends before
             // anything is counted.
             Err(Failure::Local(reason)) => {
-                let report = Report::bare(SystemClock.now(), Fetch::NoAnswer(ErrorKind::Broken));
+                let report = Report::bare(self.frontier.now(), Fetch::NoAnswer(ErrorKind::Broken));
                 (report, Some(PackedAnswer::Failed(reason)))
             }
         }
@@ -200,8 +199,17 @@ impl Fetcher for WireFetcher {
 }
 
 impl WireFetcher {
+    /// M5: what a process that was stopped says of an order that is another's by now.
+    fn too_late(&self, order: &Order) -> Option<Haul> {
+        let now = self.frontier.now();
+        (!order.is_held(now)).then(|| (Report::bare(now, Fetch::Deferred { until: now }), Vec::new()))
+    }
+
     async fn fetched(&self, order: &Order) -> Result<Haul, Failure> {
         let manner = self.manner(order);
+        if let Some(late) = self.too_late(order) {
+            return Ok(late);
+        }
         let ruling = match self.ask_robots(order, &manner).await? {
             None => None,
             Some(Asked::Known(ruling)) => Some(ruling),
@@ -209,22 +217,25 @@ impl WireFetcher {
                 return self.after_reading(order, &manner, &reading, ruling);
             }
             Some(Asked::Deferred(until)) => {
-                return Ok((Report::bare(SystemClock.now(), Fetch::Deferred { until }), Vec::new()));
+                return Ok((Report::bare(self.frontier.now(), Fetch::Deferred { until }), Vec::new()));
             }
         };
         if let Some(ruling) = ruling.as_ref().filter(|ruling| !ruling.allowed) {
-            return Ok((denied(ruling), Vec::new()));
+            return Ok((denied(ruling, self.frontier.now()), Vec::new()));
         }
         let crawl_delay = ruling.as_ref().and_then(|ruling| ruling.crawl_delay);
         let given = manner.collection.as_ref().map_or(&[][..], |collection| &collection.cookies);
-        let mut jar = Jar::load(&order.cookies, given, &order.host, SystemClock.now());
+        let mut jar = Jar::load(&order.cookies, given, &order.host, self.frontier.now());
+        if let Some(late) = self.too_late(order) {
+            return Ok(late);
+        }
         let (fetched, original) = self.request(order, &manner, &jar).await;
         let exchange = match fetched.result.map_err(Failure::from) {
             Ok(exchange) => exchange,
-            Err(Failure::Fetch(error)) => return Ok((Report { crawl_delay, ..failed(&error) }, Vec::new())),
+            Err(Failure::Fetch(error)) => return Ok((Report { crawl_delay, ..failed(&error, self.frontier.now()) }, Vec::new())),
             Err(failure) => return Err(failure),
         };
-        let at = SystemClock.now();
+        let at = self.frontier.now();
         jar.take(&order.url, exchange.head.all("set-cookie"), at);
         let retry_after = retry_after(&exchange);
         let again = self.evaluate_again(order, ruling.as_ref(), &exchange, retry_after).await?;
@@ -276,11 +287,11 @@ pub(super) fn agent<'a>(policy: &'a RobotsPolicy, manner: &'a Manner) -> Option<
     }
 }
 
-fn denied(ruling: &Ruling) -> Report {
+fn denied(ruling: &Ruling, now: Time) -> Report {
     Report {
         problem: ruling.because.clone(),
         crawl_delay: ruling.crawl_delay,
-        ..Report::bare(SystemClock.now(), Fetch::RobotsDenied { until: ruling.next_read })
+        ..Report::bare(now, Fetch::RobotsDenied { until: ruling.next_read })
     }
 }
 
@@ -478,7 +489,7 @@ fn limits(order: &Order) -> FetchLimits {
     }
 }
 
-fn failed(error: &FetchError) -> Report {
+fn failed(error: &FetchError, now: Time) -> Report {
     let result = match error.kind {
         FetchErrorKind::Dns => Fetch::DnsFailed,
         FetchErrorKind::Connect | FetchErrorKind::Refused | FetchErrorKind::Tls => {
@@ -492,7 +503,7 @@ fn failed(error: &FetchError) -> Report {
     Report {
         response_time: error.elapsed,
         problem: Some(error.reason.clone()),
-        ..Report::bare(SystemClock.now(), result)
+        ..Report::bare(now, result)
     }
 }
 

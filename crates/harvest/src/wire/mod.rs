@@ -24,7 +24,6 @@ pub use archive::WarcArchive;
 pub(crate) use archive::host_name;
 pub use fetch::WireFetcher;
 use frontier::Frontier;
-use frontier::ports::Clock;
 pub use identity::Identity;
 use ipnet::IpNet;
 use net::dns::{Overrides, Resolver};
@@ -34,8 +33,6 @@ use net::warc::Compression;
 pub use pack::PackedAnswer;
 use policy::model::BadCertificates;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
-use crate::clock::SystemClock;
 
 /// Answers and records beyond this are kept in files until they are archived.
 const MEMORY_BYTES_MAX: usize = 256 << 10;
@@ -84,8 +81,13 @@ pub fn open(
     settings: &WireSettings,
     frontier: &Arc<Frontier>,
 ) -> Result<(Arc<WireFetcher>, Arc<WarcArchive>)> {
-    let clock: net::http::Clock = Arc::new(|| SystemClock.now());
-    open_with(settings, frontier, Resolver::system(settings.overrides.clone(), clock))
+    open_with(settings, frontier, Resolver::system(settings.overrides.clone(), clock_of(frontier)))
+}
+
+/// The frontier's: with many machines that of the store.
+fn clock_of(frontier: &Arc<Frontier>) -> net::http::Clock {
+    let frontier = Arc::clone(frontier);
+    Arc::new(move || frontier.now())
 }
 
 fn open_with(
@@ -97,7 +99,7 @@ fn open_with(
     let spill_dir = spill_dir(&settings.dir);
     net::warc::private_dir(&spill_dir)
         .with_context(|| format!("cannot make the directory {}", spill_dir.display()))?;
-    let clock: net::http::Clock = Arc::new(|| SystemClock.now());
+    let clock = clock_of(frontier);
     let resolver = Arc::new(resolver);
     let guard = Guard::allowing(settings.allowed.iter().copied());
     let guard = if settings.identity.is_reachable() { guard } else { guard.only_allowed() };

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use frontier::ports::{Archive, CaptureKey, Clock, FileEnd, Kept, Order};
+use frontier::ports::{Archive, CaptureKey, FileEnd, Kept, Order};
 use frontier::{ArchiveFile, Capture, Frontier};
 pub use health::{Damage, Health, Loss};
 use net::warc::{self, Batch, Compression, FileError, FileSet, Journal, Kind, Mark, Part, Prepared};
@@ -31,7 +31,6 @@ use parking_lot::Mutex;
 use super::identity::Identity;
 use super::pack::PackedAnswer;
 use super::{WireSettings, warc_dir};
-use crate::clock::SystemClock;
 
 pub struct WarcArchive {
     dir: PathBuf,
@@ -143,7 +142,7 @@ impl WarcArchive {
                     place.insert(FileSet::new(self.file_settings(collection, compression))?)
                 }
             };
-            let mark = set.begin(SystemClock.now())?;
+            let mark = set.begin(self.frontier.now())?;
             writing.in_hand.push((collection.clone(), mark));
         }
         Ok(())
