@@ -250,8 +250,7 @@ impl Frontier {
             others: 0,
         });
         self.walks.forget();
-        self.beat(&BTreeSet::new(), NodeFigures::default()).await?;
-        Ok(())
+        Ok(self.beat_now().await?)
     }
 
     /// Says that the node lives, and puts its share right; only when it is time. `busy` are the
@@ -267,6 +266,12 @@ impl Frontier {
             now >= member.beat_at.plus(BEAT_EVERY) || now < member.beat_at
         });
         if due { self.beat(&busy(), figures).await } else { Ok(()) }
+    }
+
+    /// Says that the node lives, with nothing in flight.
+    #[crate::boxed]
+    pub async fn beat_now(&self) -> Result<()> {
+        self.beat(&BTreeSet::new(), NodeFigures::default()).await
     }
 
     async fn beat(&self, busy: &BTreeSet<Shard>, figures: NodeFigures) -> Result<()> {

@@ -232,7 +232,9 @@ impl WireFetcher {
         let (fetched, original) = self.request(order, &manner, &jar).await;
         let exchange = match fetched.result.map_err(Failure::from) {
             Ok(exchange) => exchange,
-            Err(Failure::Fetch(error)) => return Ok((Report { crawl_delay, ..failed(&error, self.frontier.now()) }, Vec::new())),
+            Err(Failure::Fetch(error)) => {
+                return Ok((Report { crawl_delay, ..failed(&error, self.frontier.now()) }, Vec::new()));
+            }
             Err(failure) => return Err(failure),
         };
         let at = self.frontier.now();
@@ -500,11 +502,7 @@ fn failed(error: &FetchError, now: Time) -> Report {
             Fetch::NoAnswer(ErrorKind::Broken)
         }
     };
-    Report {
-        response_time: error.elapsed,
-        problem: Some(error.reason.clone()),
-        ..Report::bare(now, result)
-    }
+    Report { response_time: error.elapsed, problem: Some(error.reason.clone()), ..Report::bare(now, result) }
 }
 
 /// Seconds, or a date, of a 429 or 503.

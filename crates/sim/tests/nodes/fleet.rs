@@ -40,7 +40,7 @@ impl Archive<String> for Shelf {
         let mut rows = self.rows.lock();
         *self.batch_from.lock() = rows.len();
         let mut captures = Vec::new();
-        for (order, url) in batch {
+        for (_, url) in batch {
             let capture = Capture {
                 url: (*url).clone(),
                 file: self.file.clone(),
@@ -51,7 +51,6 @@ impl Archive<String> for Shelf {
                 digest: String::new(),
                 revisit: false,
             };
-            let _ = order;
             let key = CaptureKey { surt: (*url).clone(), time: START };
             captures.push(vec![(key, capture)]);
             rows.push((*url).clone());
@@ -79,12 +78,9 @@ impl Witness for Heard {
 }
 
 pub(crate) struct Node {
-    pub(crate) name: String,
     pub(crate) frontier: Arc<Frontier>,
-    pub(crate) shelf: Arc<Shelf>,
     pub(crate) stopped: watch::Sender<bool>,
     pub(crate) run: JoinHandle<Result<Tally, RunError>>,
-    home: u64,
 }
 
 pub(crate) struct Fleet {
@@ -214,7 +210,7 @@ impl Fleet {
             let (_stop, never) = watch::channel(false);
             harvester.run(never).await
         }));
-        let node = Node { name: name.to_owned(), frontier, shelf, stopped, run, home };
+        let node = Node { frontier, stopped, run };
         self.nodes.insert(name.to_owned(), node);
     }
 
@@ -268,7 +264,6 @@ impl Fleet {
         for (_, node) in std::mem::take(&mut self.nodes) {
             node.run.await.unwrap().unwrap();
             node.frontier.depart().await.unwrap();
-            let _ = (node.name, node.shelf, node.home);
         }
     }
 }

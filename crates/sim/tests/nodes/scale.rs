@@ -21,7 +21,8 @@ async fn rate(nodes: usize, hosts: usize) -> (f64, f64, f64) {
     }
     // Until all have their shards.
     tokio::time::sleep(Duration::from_secs(25)).await;
-    let (harvests, figures, trips) = (*fleet.heard.0.lock(), fleet.store.figures(), fleet.store.round_trips());
+    let (harvests, figures, trips) =
+        (*fleet.heard.0.lock(), fleet.store.figures(), fleet.store.round_trips());
     tokio::time::sleep(Duration::from_secs(10)).await;
     #[allow(clippy::cast_precision_loss, reason = "a rate")]
     let (done, conflicts, trips) = {
@@ -41,7 +42,12 @@ fn m4_m11_four_nodes_do_nearly_four_times_as_much() {
     let of = |nodes| sim::virtual_time(rate(nodes, 4_000)).unwrap();
     let (one, _, trips) = of(1);
     let (four, conflicts, trips_of_four) = of(4);
-    println!("1 node: {one:.0} harvests/s, {trips:.1} round trips each; 4 nodes: {four:.0}/s, {conflicts:.3} conflicts, {trips_of_four:.1} round trips each");
+    println!(
+        "1 node: {one:.0} harvests/s, {trips:.1} round trips each; 4 nodes: {four:.0}/s, {conflicts:.3} conflicts, {trips_of_four:.1} round trips each"
+    );
     assert!(four >= 0.85 * 4.0 * one, "{four} against {one}");
-    assert!(trips_of_four <= 8.0, "M11: {trips_of_four} round trips a harvest, those shared by a batch included");
+    assert!(
+        trips_of_four <= 8.0,
+        "M11: {trips_of_four} round trips a harvest, those shared by a batch included"
+    );
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use frontier::End;
-use frontier::ports::Clock;
 use store::Faults;
 
 use crate::fleet::Fleet;
@@ -22,7 +21,7 @@ async fn storm(seed: u64, nodes: usize) -> usize {
     for name in &names {
         fleet.start(name, End::default()).await;
     }
-    for step in 0..60 {
+    for _ in 0..60 {
         fleet.far_away(1.0);
         tokio::time::sleep(Duration::from_millis(fleet.rng.u64(100..4_000))).await;
         for name in &names {
@@ -35,9 +34,6 @@ async fn storm(seed: u64, nodes: usize) -> usize {
         }
         let name = names[fleet.rng.usize(0..names.len())].clone();
         let what = fleet.rng.u32(0..6);
-        if what < 3 {
-            println!("{} {name}: {what}", fleet.clock.now());
-        }
         match what {
             0 if fleet.nodes.contains_key(&name) => {
                 fleet.kill(&name).await;
@@ -70,7 +66,6 @@ async fn storm(seed: u64, nodes: usize) -> usize {
         }
         fleet.is_sound().await;
         one_owner_per_epoch(&fleet, &mut epochs).await;
-        let _ = step;
     }
     fleet.store.inject(Faults::default()).unwrap();
     for name in &names {

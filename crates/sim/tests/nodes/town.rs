@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use frontier::Frontier;
 use frontier::ports::{AnswerFacts, Clock, Fetch, Fetcher, Order, Outlink, Report};
-use frontier::{ErrorKind, Frontier};
 use parking_lot::Mutex;
 use policy::model::LinkKind;
 use policy::time::{Span, Time};
@@ -170,6 +170,5 @@ impl Asker {
 
 fn answer(at: Time, status: u16) -> Report {
     let facts = AnswerFacts { status, ..AnswerFacts::default() };
-    let _ = ErrorKind::Dns;
     Report::bare(at, Fetch::Answer(facts))
 }
