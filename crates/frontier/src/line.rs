@@ -112,7 +112,7 @@ impl Line {
             }
         };
         self.found.iter().for_each(|(place, shard)| at_most(*shard, place));
-        for ((from, shard), _) in &self.unread {
+        for (from, shard) in self.unread.keys() {
             from.iter().for_each(|from| at_most(*shard, from));
         }
         for (place, shard) in &self.had {
