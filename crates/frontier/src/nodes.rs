@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use parking_lot::RwLock;
 use policy::time::{Span, Time};
-use store::{Durability, Error, Order as ScanOrder, Result};
+use store::{Durability, Error, Order as ScanOrder, Result, Tx};
 
 use crate::Frontier;
 use crate::schema::{BELLS, NODES, NodeFigures, NodeRow, SHARD_OWNERS, ShardRow};
@@ -213,13 +213,16 @@ impl Frontier {
         let begun = self.store.transact_idempotent(|tx| async move {
             let now = self.time_of(&tx).await?;
             let before = NODES.lock(&tx, (name,)).await?;
-            // Where a store has one process at a time, whoever was there is gone.
-            let may_live = self.store.is_shared() || tx.time().is_some();
-            if let Some(other) = before.filter(|row| may_live && row.until > now && row.home != home) {
+            let may_live = |row: &NodeRow| self.is_shared(&tx) && row.until > now && row.home != home;
+            if let Some(other) = before.filter(may_live) {
                 return Ok(Err(other.until));
             }
             let row =
                 NodeRow { process, home, since: now, until: now.plus(NODE_LEASE), ..NodeRow::default() };
+            if !self.is_shared(&tx) {
+                let page = NODES.scan(&tx, &NODES.range(()), NODES_MAX, ScanOrder::Forward).await?;
+                page.rows.iter().try_for_each(|((gone,), _)| NODES.delete(&tx, (gone,)))?;
+            }
             NODES.put(&tx, (name,), &row)?;
             Ok(Ok(now))
         });
@@ -268,6 +271,12 @@ impl Frontier {
         if due { self.beat(&busy(), figures).await } else { Ok(()) }
     }
 
+    /// Whether others may be at work on the store. Where it has one process at a time, whoever was there
+    /// is gone.
+    pub(crate) fn is_shared(&self, tx: &Tx) -> bool {
+        self.store.is_shared() || tx.time().is_some()
+    }
+
     /// Says that the node lives, with nothing in flight.
     #[crate::boxed]
     pub async fn beat_now(&self) -> Result<()> {
@@ -292,7 +301,7 @@ impl Frontier {
             live.extend(
                 page.rows
                     .into_iter()
-                    .filter(|(_, row)| row.until > now)
+                    .filter(|(_, row)| self.is_shared(&tx) && row.until > now)
                     .map(|((name,), row)| (name, row.process)),
             );
             live.insert(member.name.clone(), member.process);

@@ -59,7 +59,8 @@ impl Frontier {
     /// to itself; for a node, what its predecessor had.
     #[crate::boxed]
     pub async fn recover(&self) -> Result<usize> {
-        let node = self.share.is_member().then(|| self.share.node());
+        let others = self.is_shared(&self.store.begin().await?);
+        let node = (others && self.share.is_member()).then(|| self.share.node());
         Ok(self.take_back(LEASES.range(()), Time(i64::MAX), node.as_deref()).await?.0)
     }
 

@@ -173,3 +173,24 @@ async fn m10_leases_and_due_dates_are_by_the_clock_of_the_store() {
     let nodes = behind.nodes().await.unwrap();
     assert!(nodes.iter().all(|(_, row)| row.until == cluster.clock.now().plus(NODE_LEASE)), "{nodes:?}");
 }
+
+#[tokio::test]
+async fn m2_f6_where_a_store_has_one_process_at_a_time_whoever_was_there_is_gone() {
+    // No clock of its own: as the embedded one.
+    let (store, clock) = (Store::in_memory(1), Arc::new(ManualClock::at(START)));
+    let process = || Frontier::new(store.clone(), Arc::clone(&clock) as Arc<dyn Clock>, fastrand::u64(..));
+    let killed = process();
+    killed.join("here", 1).await.unwrap();
+    let changes = [put(collection("c")), put(profile("p", "c")), put(seed("s", "https://a.no/", &["p"]))];
+    killed.declare(&changes).await.unwrap();
+    killed.start(&Target::Collection("c".into())).await.unwrap();
+    assert_eq!(killed.reserve(1).await.unwrap().orders.len(), 1);
+    // The directory was copied elsewhere, and so the next has another name.
+    let next = process();
+    next.join("elsewhere", 2).await.unwrap();
+    assert_eq!(next.nodes().await.unwrap().len(), 1);
+    assert_eq!(shards(&next, "elsewhere").await, 256);
+    assert_eq!(next.recover().await.unwrap(), 1);
+    clock.advance(Span::minutes(1));
+    assert_eq!(next.reserve(1).await.unwrap().orders.len(), 1);
+}
