@@ -20,6 +20,9 @@ const CHANGED: &[(&str, &str, &str)] = &[
     ("report contract", "share_on_time", "not 100 % of nothing"),
 ];
 
+/// Tables whose rows have other keys by now, and are in another: both numbers, and what was in them.
+const MOVED: [(u64, u64, &str); 2] = [(0x13, 0x38, "the host queue"), (0x17, 0x39, "leases")];
+
 /// Tables that are no more: number, and why.
 const GONE: &[(u64, &str)] = &[(0x1C, "how late harvests were: promises are counted instead")];
 
@@ -107,7 +110,9 @@ fn assert_holds_all_rows(world: &World, name: &str) {
             assert!(is.iter().all(|now| now["table"] != table["table"]), "{name}: {table} is left behind");
             continue;
         }
-        let now = is.iter().find(|now| now["table"] == table["table"]);
+        let moved = MOVED.iter().find(|(before, ..)| table["table"] == *before);
+        let number = moved.map_or(table["table"].clone(), |(_, now, _)| Value::from(*now));
+        let now = is.iter().find(|now| now["table"] == number);
         let now = now.unwrap_or_else(|| panic!("{name}: {table} is gone"));
         assert_eq!(table["rows"], now["rows"], "{name}: {table}");
     }
