@@ -20,8 +20,12 @@ async fn rate(nodes: usize, hosts: usize) -> (f64, f64, f64) {
     for node in 0..nodes {
         fleet.start(&format!("node {node}"), End::default()).await;
     }
-    // Until all have their shards.
+    // Until all have their shards and every host was asked once: from then on it is the workers that are
+    // few, with however many nodes.
     tokio::time::sleep(Duration::from_secs(25)).await;
+    while *fleet.heard.0.lock() < hosts as u64 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
     let (harvests, figures, trips) =
         (*fleet.heard.0.lock(), fleet.store.figures(), fleet.store.round_trips());
     tokio::time::sleep(Duration::from_secs(10)).await;
