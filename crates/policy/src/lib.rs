@@ -14,6 +14,7 @@
 //! All of them ask the [`catalog`] what people have declared, and name their [`rule`]. Times and
 //! durations have one spelling, in [`civil`] and [`unit`].
 
+pub mod browser;
 pub mod catalog;
 pub mod civil;
 pub mod clock;

@@ -9,6 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::browser::{BrowserProgram, BrowserSettings, Engine};
 use crate::contract::{Owed, Terms};
 use crate::owner::Via;
 use crate::scope::Scope;
@@ -33,6 +34,8 @@ pub struct Collection {
     pub warc_prefix: Option<String>,
     /// X13: whether harvests of this collection feed a link index.
     pub index: bool,
+    pub engine: Engine,
+    pub browser: BrowserSettings,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +56,8 @@ impl Default for Collection {
             cookies: Vec::new(),
             warc_prefix: None,
             index: true,
+            engine: Engine::default(),
+            browser: BrowserSettings::default(),
         }
     }
 }
@@ -217,6 +222,7 @@ pub struct Settings {
     pub index_across: bool,
     /// A3: how long what a server says in its robots.txt is relied on before it is asked again.
     pub robots_cache: Span,
+    pub browser: BrowserProgram,
 }
 
 /// A4: what a certificate that is expired, or of nobody known, or of somebody else, is taken for.
@@ -242,6 +248,7 @@ impl Default for Settings {
             certificates: BadCertificates::Accept,
             index_across: false,
             robots_cache: Span::hours(24),
+            browser: BrowserProgram::default(),
         }
     }
 }

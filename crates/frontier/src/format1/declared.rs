@@ -102,6 +102,7 @@ impl From<Collection> for model::Collection {
             cookies: old.cookies.into_iter().map(cookie).collect(),
             warc_prefix: old.warc_prefix,
             index: old.index,
+            ..model::Collection::default()
         }
     }
 }
@@ -333,6 +334,7 @@ impl From<Settings> for model::Settings {
             },
             index_across: old.index_across,
             robots_cache: Span::hours(24),
+            ..model::Settings::default()
         }
     }
 }
