@@ -14,6 +14,7 @@ pub mod dns;
 pub mod exchange;
 pub mod extract;
 pub mod http;
+pub mod proxy;
 mod inflate;
 pub mod surt;
 pub mod tls;

@@ -157,7 +157,7 @@ impl WireFetcher {
             headers.extend(kept.filter(|(_, value)| is_validator(value)));
         }
         let limits = limits(order);
-        let request = Request { url: &order.url, headers: &headers, limits: &limits };
+        let request = Request::get(&order.url, &headers, &limits);
         (self.client.fetch(&request).await, original)
     }
 

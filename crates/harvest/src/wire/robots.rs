@@ -503,7 +503,7 @@ async fn read(asker: &Asker<'_>, target: &CrawlUrl) -> Fetched {
         total: asker.limits.total.min(TIME_MAX),
         ..asker.limits
     };
-    asker.client.fetch(&Request { url: target, headers: &headers, limits: &limits }).await
+    asker.client.fetch(&Request::get(target, &headers, &limits)).await
 }
 
 /// What an answer means, its text, and where it leads.

@@ -5,6 +5,8 @@
 //! or that may not be asked any more, is closed.
 
 use std::fmt;
+use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,8 +16,8 @@ use tokio::time::{Instant, timeout_at};
 use super::error::Problem;
 use super::pool::{Pool, PoolLimits};
 use super::receive::{Ending, Incoming};
-use super::stream::Connection;
-use super::{FetchError, FetchErrorKind, FetchLimits, Fetched, Request, millis, request};
+use super::stream::{Connection, Stream};
+use super::{FetchError, FetchErrorKind, Fetched, Method, Request, millis, request};
 use crate::address::Guard;
 use crate::dns::{Clock, DnsError, DnsRecord, Resolver};
 use crate::exchange::{Exchange, Recording, Truncated};
@@ -92,20 +94,57 @@ impl Client {
 
     async fn attempt(&self, request: &Request<'_>, dns: &mut Option<DnsRecord>) -> Result<Exchange, Problem> {
         let deadline = Instant::now() + millis(request.limits.total);
-        let bytes = request::written(request.url, request.headers)?;
+        let bytes = request::written(request)?;
         let addresses = self.addresses(request.url, deadline, dns).await?;
-        if let Some(resting) = self.pool.take(request::origin(request.url), &addresses) {
+        if request.method.may_be_repeated()
+            && let Some(resting) = self.pool.take(request::origin(request.url), &addresses)
+        {
             match self.exchange(resting, request, &bytes, deadline).await {
-                Ok(exchange) => return Ok(exchange),
+                Ok((exchange, _)) => return Ok(exchange),
                 Err(Failure::Problem(problem)) => return Err(problem),
                 Err(Failure::Unanswered(_)) => {}
             }
         }
-        let fresh = self.connect(request.url, &addresses, request.limits, deadline).await?;
-        self.exchange(fresh, request, &bytes, deadline).await.map_err(|failure| match failure {
+        let (exchange, after) = self.asked_anew(request, &bytes, &addresses, deadline).await?;
+        drop(after);
+        Ok(exchange)
+    }
+
+    /// On a connection of its own.
+    async fn asked_anew(
+        &self,
+        request: &Request<'_>,
+        bytes: &[u8],
+        addresses: &[SocketAddr],
+        deadline: Instant,
+    ) -> Result<(Exchange, Option<Upgraded>), Problem> {
+        let fresh = self.connect(request.url, addresses, request.limits, deadline).await?;
+        self.exchange(fresh, request, bytes, deadline).await.map_err(|failure| match failure {
             Failure::Problem(problem) => problem,
             Failure::Unanswered(reason) => Problem::new(FetchErrorKind::Broken, reason),
         })
+    }
+
+    /// Asks for another protocol (a [`Method::Upgrade`]): with the answer comes the connection, if
+    /// the server agreed.
+    ///
+    /// [`Method::Upgrade`]: super::Method::Upgrade
+    pub async fn upgrade(&self, request: &Request<'_>) -> (Fetched, Option<Upgraded>) {
+        let at = (self.clock)();
+        let mut dns = None;
+        let asked = async {
+            let deadline = Instant::now() + millis(request.limits.total);
+            let bytes = request::written(request)?;
+            let addresses = self.addresses(request.url, deadline, &mut dns).await?;
+            self.asked_anew(request, &bytes, &addresses, deadline).await
+        };
+        let (result, upgraded) = match asked.await {
+            Ok((exchange, upgraded)) => (Ok(exchange), upgraded),
+            Err(Problem { kind, reason }) => {
+                (Err(FetchError { kind, reason, at, elapsed: (self.clock)().since(at) }), None)
+            }
+        };
+        (Fetched { result, dns }, upgraded)
     }
 
     async fn exchange(
@@ -114,15 +153,19 @@ impl Client {
         request: &Request<'_>,
         bytes: &[u8],
         deadline: Instant,
-    ) -> Result<Exchange, Failure> {
+    ) -> Result<(Exchange, Option<Upgraded>), Failure> {
         let at = (self.clock)();
         let recording = Recording::new(self.memory_bytes_max, &self.spill_dir);
-        let mut incoming = Incoming::new(request.limits, recording);
-        ask(&mut connection, bytes, &mut incoming, request.limits, deadline).await?;
+        let mut incoming = Incoming::to(request, recording);
+        ask(&mut connection, bytes, &mut incoming, request, deadline).await?;
         let first_byte = (self.clock)().since(at);
-        let ending = match timeout_at(deadline, incoming.rest(&mut connection.stream)).await {
-            Ok(ending) => ending.map_err(Failure::Problem)?,
-            Err(_) => Ending::Truncated(Truncated::Time),
+        let ending = tokio::select! {
+            biased;
+            ending = timeout_at(deadline, incoming.rest(&mut connection.stream)) => match ending {
+                Ok(ending) => ending.map_err(Failure::Problem)?,
+                Err(_) => Ending::Truncated(Truncated::Time),
+            },
+            () = stopped(request) => Ending::Truncated(Truncated::Time),
         };
         let framing = incoming.framing();
         let reusable = ending == Ending::Whole && incoming.is_reusable();
@@ -146,10 +189,15 @@ impl Client {
             first_byte,
             total: (self.clock)().since(at),
         };
+        let upgraded = exchange.head.status == 101 && request.method == Method::Upgrade;
+        if upgraded {
+            let Connection { stream, .. } = connection;
+            return Ok((exchange, Some(Upgraded { stream, surplus: incoming.surplus })));
+        }
         if reusable {
             self.pool.put(connection);
         }
-        Ok(exchange)
+        Ok((exchange, None))
     }
 }
 
@@ -158,15 +206,24 @@ async fn ask(
     connection: &mut Connection,
     bytes: &[u8],
     incoming: &mut Incoming,
-    limits: &FetchLimits,
+    request: &Request<'_>,
     deadline: Instant,
 ) -> Result<(), Failure> {
+    let limits = request.limits;
     let patience = Instant::now() + millis(limits.first_byte);
     let asked = timeout_at(deadline.min(patience), async {
         connection.stream.write(bytes).await?;
         incoming.first_byte(&mut connection.stream).await
     });
-    match asked.await {
+    let asked = tokio::select! {
+        biased;
+        asked = asked => asked,
+        () = stopped(request) => {
+            let reason = "the page was done before an answer came".to_owned();
+            return Err(Failure::Problem(Problem::new(FetchErrorKind::Timeout, reason)));
+        }
+    };
+    match asked {
         Ok(Ok(true)) => Ok(()),
         Ok(Ok(false)) => {
             Err(Failure::Unanswered("the server closed the connection without an answer".to_owned()))
@@ -179,6 +236,35 @@ async fn ask(
             let reason = format!("no first byte within {waited}");
             Err(Failure::Problem(Problem::new(FetchErrorKind::Timeout, reason)))
         }
+    }
+}
+
+/// Until somebody ends it; for ever if nobody can.
+async fn stopped(request: &Request<'_>) {
+    let Some(live) = request.live else { return std::future::pending().await };
+    let mut stop = live.stop.clone();
+    if stop.wait_for(|stop| *stop).await.is_err() {
+        // Who could have ended it has gone.
+        std::future::pending::<()>().await;
+    }
+}
+
+/// A connection on which another protocol is spoken from now on.
+#[derive(Debug)]
+pub struct Upgraded {
+    stream: Stream,
+    /// What the server said already.
+    pub surplus: Vec<u8>,
+}
+
+impl Upgraded {
+    /// Appends what there is to read; 0 at the end.
+    pub async fn read(&mut self, into: &mut Vec<u8>) -> io::Result<usize> {
+        self.stream.read(into).await
+    }
+
+    pub async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.write(bytes).await
     }
 }
 

@@ -42,7 +42,7 @@ pub use crate::address::Guard;
 pub use crate::dns::Clock;
 pub use body::{Body, body};
 pub use chunked::Dechunk;
-pub use client::{Client, Setup};
+pub use client::{Client, Setup, Upgraded};
 pub use error::{FetchError, FetchErrorKind};
 pub use pool::PoolLimits;
 pub use receive::{Received, received};
@@ -82,6 +82,58 @@ pub struct Request<'a> {
     /// Sent after `Host`, in this order.
     pub headers: &'a [(&'a str, &'a str)],
     pub limits: &'a FetchLimits,
+    pub method: Method,
+    /// Sent after the head, of a [`Method::Post`].
+    pub body: &'a [u8],
+    /// Whoever takes part while the answer comes in; none: nobody does.
+    pub live: Option<&'a Live>,
+}
+
+impl<'a> Request<'a> {
+    /// A plain GET.
+    pub fn get(
+        url: &'a CrawlUrl,
+        headers: &'a [(&'a str, &'a str)],
+        limits: &'a FetchLimits,
+    ) -> Request<'a> {
+        Request { url, headers, limits, method: Method::Get, body: &[], live: None }
+    }
+}
+
+/// What is asked of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    Get,
+    Head,
+    Options,
+    Post,
+    /// A GET that asks for another protocol on the same connection: a websocket.
+    Upgrade,
+}
+
+impl Method {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Method::Get | Method::Upgrade => "GET",
+            Method::Head => "HEAD",
+            Method::Options => "OPTIONS",
+            Method::Post => "POST",
+        }
+    }
+
+    /// Asking twice comes to the same as asking once.
+    fn may_be_repeated(self) -> bool {
+        !matches!(self, Method::Post | Method::Upgrade)
+    }
+}
+
+/// Somebody who is given the answer while it comes in, and may end it.
+#[derive(Debug)]
+pub struct Live {
+    /// Gets the bytes as they are recorded. Who is slow slows the answer; who has gone misses it.
+    pub tap: tokio::sync::mpsc::Sender<Vec<u8>>,
+    /// Once it is true, no more is waited for: what came so far is the answer, truncated by time.
+    pub stop: tokio::sync::watch::Receiver<bool>,
 }
 
 /// What came of a request.

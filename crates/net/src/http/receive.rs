@@ -10,11 +10,13 @@
 
 use std::io;
 
-use super::FetchLimits;
+use tokio::sync::mpsc;
+
 use super::chunked::{Chunks, Stretch};
 use super::error::{FetchErrorKind, Problem};
 use super::head::{self, Layout, Parsed};
 use super::stream::Stream;
+use super::{FetchLimits, Method, Request};
 use crate::exchange::{Framing, Head, Recording, Truncated};
 
 /// Room for one read: most pages come in one.
@@ -30,8 +32,16 @@ pub(super) struct Incoming {
     body_bytes_left: u64,
     body: Body,
     keep_alive: bool,
+    /// The answer has no body, whatever its head says: it is one to HEAD.
+    bodiless: bool,
+    /// What is recorded goes there too.
+    tap: Option<mpsc::Sender<Vec<u8>>>,
+    /// Recorded, and not yet passed on.
+    untold: Vec<u8>,
     pub(super) head: Option<Head>,
     pub(super) recording: Recording,
+    /// What came behind a head that ends HTTP on this connection.
+    pub(super) surplus: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -57,8 +67,37 @@ impl Incoming {
             body_bytes_left: limits.bytes,
             body: Body::UntilClose,
             keep_alive: false,
+            bodiless: false,
+            tap: None,
+            untold: Vec::new(),
             head: None,
             recording,
+            surplus: Vec::new(),
+        }
+    }
+
+    /// An answer to this request: with it comes whether it has a body, and who else hears of it.
+    pub(super) fn to(request: &Request<'_>, recording: Recording) -> Incoming {
+        let tap = request.live.map(|live| live.tap.clone());
+        Incoming {
+            bodiless: request.method == Method::Head,
+            tap,
+            ..Incoming::new(request.limits, recording)
+        }
+    }
+
+    /// Passes on what was recorded since last time.
+    async fn tell(&mut self) {
+        let Some(tap) = &self.tap else { return };
+        if self.untold.is_empty() {
+            return;
+        }
+        // Only once there is room for it: whoever drops this future meanwhile finds it all here.
+        let place = tap.reserve().await.ok();
+        let heard = place.map(|place| place.send(std::mem::take(&mut self.untold))).is_some();
+        if !heard {
+            self.tap = None;
+            self.untold.clear();
         }
     }
 
@@ -74,7 +113,9 @@ impl Incoming {
     /// Reads until the answer ends, one way or another.
     pub(super) async fn rest(&mut self, stream: &mut Stream) -> Result<Ending, Problem> {
         loop {
-            if let Some(ending) = self.digest()? {
+            let ending = self.digest()?;
+            self.tell().await;
+            if let Some(ending) = ending {
                 return Ok(ending);
             }
             if self.buffer.capacity() == self.buffer.len() {
@@ -139,6 +180,7 @@ impl Incoming {
 
     fn begin_body(&mut self, parsed: Parsed) {
         self.body = match parsed.layout {
+            _ if self.bodiless => Body::Length(0),
             Layout::Empty => Body::Length(0),
             Layout::Length(length) => Body::Length(length),
             Layout::Chunked => Body::Chunked(Chunks::new()),
@@ -169,7 +211,14 @@ impl Incoming {
         let allowed = usize::try_from(self.body_bytes_left).unwrap_or(usize::MAX).min(arrived.len());
         let (taken, state) = self.body.take(&arrived[..allowed]);
         let surplus = arrived.len() > taken;
-        self.recording.push(&self.buffer[..head_bytes + taken]).map_err(|e| cannot_keep(&e))?;
+        let recorded = &self.buffer[..head_bytes + taken];
+        self.recording.push(recorded).map_err(|e| cannot_keep(&e))?;
+        if self.tap.is_some() {
+            self.untold.extend_from_slice(recorded);
+        }
+        if self.head.as_ref().is_some_and(|head| head.status == 101) {
+            self.surplus = self.buffer.split_off(head_bytes + taken);
+        }
         self.buffer.clear();
         self.body_bytes_left -= taken as u64;
         let ending = match state {

@@ -1,9 +1,10 @@
-//! The request as it goes out: a GET with the headers it was given, and nothing that could be
-//! mistaken for more.
+//! The request as it goes out: method, headers and body as they were given, and nothing that could
+//! be mistaken for more.
 
 use policy::url::CrawlUrl;
 
 use super::error::{FetchErrorKind, Problem};
+use super::{Method, Request};
 use crate::exchange::Head;
 
 /// A longer validator is not kept: servers refuse requests whose headers are long, and then the
@@ -67,24 +68,33 @@ pub(super) fn origin(url: &CrawlUrl) -> &str {
 
 /// Request line, `Host`, the headers in their order, and the empty line. What cannot be written is
 /// a problem of this URL alone: part of it may have come from the web (A12).
-pub(super) fn written(url: &CrawlUrl, headers: &[(&str, &str)]) -> Result<Vec<u8>, Problem> {
+pub(super) fn written(request: &Request<'_>) -> Result<Vec<u8>, Problem> {
+    let Request { url, headers, method, body, .. } = request;
     let unsendable =
         |why: String| Problem::new(FetchErrorKind::Broken, format!("it cannot be asked for: {why}"));
     if url.as_str().bytes().any(|b| b <= b' ' || b == 0x7f) {
         return Err(unsendable("the URL has a space or control character in it".to_owned()));
     }
     let authority = origin(url).split_once("://").map_or("", |(_, authority)| authority);
-    let mut request = Vec::with_capacity(512);
-    for part in ["GET ", url.path_and_query(), " HTTP/1.1\r\nHost: ", authority, "\r\n"] {
+    let mut request = Vec::with_capacity(512 + body.len());
+    for part in [method.as_str(), " ", url.path_and_query(), " HTTP/1.1\r\nHost: ", authority, "\r\n"] {
         request.extend_from_slice(part.as_bytes());
     }
-    for (name, value) in headers {
+    match method {
+        Method::Upgrade => request.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n"),
+        Method::Post => request.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes()),
+        Method::Get | Method::Head | Method::Options => {}
+    }
+    for (name, value) in *headers {
         check_header(name, value).map_err(|e| unsendable(e.to_string()))?;
         for part in [name, ": ", value, "\r\n"] {
             request.extend_from_slice(part.as_bytes());
         }
     }
     request.extend_from_slice(b"\r\n");
+    if *method == Method::Post {
+        request.extend_from_slice(body);
+    }
     Ok(request)
 }
 
@@ -92,6 +102,34 @@ pub(super) fn written(url: &CrawlUrl, headers: &[(&str, &str)]) -> Result<Vec<u8
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test")]
     use super::*;
+    use crate::http::FetchLimits;
+
+    fn written(url: &CrawlUrl, headers: &[(&str, &str)]) -> Result<Vec<u8>, Problem> {
+        super::written(&Request::get(url, headers, &FetchLimits::default()))
+    }
+
+    #[test]
+    fn b5_other_methods_say_what_they_bring() {
+        let (url, limits) = (CrawlUrl::from_normal("http://a.test/p").unwrap(), FetchLimits::default());
+        for (method, body, expected) in [
+            (Method::Head, &b""[..], "HEAD /p HTTP/1.1\r\nHost: a.test\r\nA: 1\r\n\r\n"),
+            (Method::Options, b"", "OPTIONS /p HTTP/1.1\r\nHost: a.test\r\nA: 1\r\n\r\n"),
+            (
+                Method::Post,
+                b"x=1",
+                "POST /p HTTP/1.1\r\nHost: a.test\r\nContent-Length: 3\r\nA: 1\r\n\r\nx=1",
+            ),
+            (
+                Method::Upgrade,
+                b"",
+                "GET /p HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nA: 1\r\n\r\n",
+            ),
+        ] {
+            let get = Request::get(&url, &[("A", "1")], &limits);
+            let request = super::written(&Request { method, body, ..get }).unwrap();
+            assert_eq!(String::from_utf8(request).unwrap(), expected);
+        }
+    }
 
     #[test]
     fn a4_the_request_is_what_was_asked_for() {

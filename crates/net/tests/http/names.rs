@@ -287,7 +287,7 @@ async fn a6_a_name_that_changes_its_mind_is_refused() {
     setup.guard = Guard::allowing(["127.0.0.2/32".parse().unwrap()]);
     let client = Client::new(setup).unwrap();
     let url = CrawlUrl::from_normal(format!("http://rebind.example:{}/", web.port())).unwrap();
-    let request = Request { url: &url, headers: &[], limits: &LIMITS };
+    let request = Request::get(&url, &[], &LIMITS);
     let first = client.fetch(&request).await;
     assert_eq!(first.result.unwrap().head.status, 200);
     assert!(first.dns.is_some());
@@ -322,7 +322,7 @@ async fn a2_a_connection_is_not_kept_at_an_address_the_name_has_left() {
     setup.guard = Guard::allowing(["127.0.0.2/31".parse().unwrap()]);
     let client = Client::new(setup).unwrap();
     let url = CrawlUrl::from_normal(format!("http://moves.example:{port}/")).unwrap();
-    let request = Request { url: &url, headers: &[], limits: &LIMITS };
+    let request = Request::get(&url, &[], &LIMITS);
     let fetched = async |after: u64| {
         names.advance(Span::seconds(after));
         let fetched = client.fetch(&request).await;
@@ -357,7 +357,7 @@ async fn a6_a_connection_that_rests_does_not_get_around_the_guard() {
     setup.guard = Guard::allowing(["127.0.0.2/32".parse().unwrap()]);
     let client = Client::new(setup).unwrap();
     let url = CrawlUrl::from_normal(format!("http://rebind.example:{}/", web.port())).unwrap();
-    let request = Request { url: &url, headers: &[], limits: &LIMITS };
+    let request = Request::get(&url, &[], &LIMITS);
     assert_eq!(client.fetch(&request).await.result.unwrap().head.status, 200);
     assert_eq!(client.close_idle(), 1);
     names.advance(Span::seconds(30));
@@ -370,7 +370,7 @@ async fn a2_a_name_without_address_is_an_error_of_the_fetch() {
     let mut setup = setup(&[]);
     setup.resolver = Arc::new(names.resolver());
     let url = CrawlUrl::from_normal("http://gone.example/").unwrap();
-    let request = Request { url: &url, headers: &[], limits: &LIMITS };
+    let request = Request::get(&url, &[], &LIMITS);
     let error = Client::new(setup).unwrap().fetch(&request).await.result.unwrap_err();
     assert_eq!(error.kind, FetchErrorKind::Dns);
     assert_eq!(error.reason, "`gone.example`: the name does not exist or has no address");

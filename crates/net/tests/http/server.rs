@@ -120,7 +120,7 @@ pub(crate) async fn get(
     limits: &FetchLimits,
 ) -> Result<Exchange, FetchError> {
     let headers = [("User-Agent", "skurd-test"), ("Accept-Encoding", "gzip, deflate, br, zstd")];
-    client.fetch(&Request { url, headers: &headers, limits }).await.result
+    client.fetch(&Request::get(url, &headers, limits)).await.result
 }
 
 /// Everything recorded of the answer.
