@@ -28,7 +28,9 @@ impl Missing {
             Missing::NotFound => {
                 "install Debian's package chromium-headless-shell (or chromium), or say `browser: {path: …}` in the settings"
             }
-            Missing::NotThere(_) => "correct `browser.path` in the settings, or leave it out to have a browser looked for",
+            Missing::NotThere(_) => {
+                "correct `browser.path` in the settings, or leave it out to have a browser looked for"
+            }
             Missing::Root => {
                 "run skurd as another user; or, if the machine is for nothing else, say `browser: {sandbox: no}` in the settings"
             }

@@ -209,7 +209,9 @@ fn command(launch: &Launch, profile: &Path) -> Command {
     for home in ["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "TMPDIR"] {
         command.env(home, profile);
     }
-    for proxy in ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"] {
+    for proxy in
+        ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"]
+    {
         command.env_remove(proxy);
     }
     let stderr = std::fs::File::create(profile.join(STDERR)).map_or_else(|_| Stdio::null(), Stdio::from);

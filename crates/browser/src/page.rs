@@ -94,7 +94,10 @@ pub struct Cookie {
 /// Without its value: that is as good as a password.
 impl std::fmt::Debug for Cookie {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cookie").field("name", &self.name).field("domain", &self.domain).finish_non_exhaustive()
+        f.debug_struct("Cookie")
+            .field("name", &self.name)
+            .field("domain", &self.domain)
+            .finish_non_exhaustive()
     }
 }
 
@@ -342,11 +345,8 @@ impl Tab<'_> {
     /// Makes the tab, and sets it up before anything runs in it.
     async fn open(&mut self) -> Alive<()> {
         let settings = self.visit.settings;
-        let deny = SetDownloadBehavior {
-            behavior: "deny",
-            browser_context_id: self.context,
-            events_enabled: true,
-        };
+        let deny =
+            SetDownloadBehavior { behavior: "deny", browser_context_id: self.context, events_enabled: true };
         let _ = self.browser.pipe.call(None, &deny, CALL).await;
         let cookies: Vec<CookieIn> = self.visit.cookies.iter().map(told).collect();
         if !cookies.is_empty() {
@@ -426,7 +426,8 @@ impl Tab<'_> {
             ColorScheme::Light => "light",
             ColorScheme::Dark => "dark",
         };
-        self.try_call(SetMedia { features: vec![MediaFeature { name: "prefers-color-scheme", value }] }).await;
+        self.try_call(SetMedia { features: vec![MediaFeature { name: "prefers-color-scheme", value }] })
+            .await;
         self.try_call(GoOn {}).await;
     }
 

@@ -61,9 +61,7 @@ impl From<Raw> for Incoming {
                 let answer = raw.error.map_or(Ok(raw.result), |error| Err(error.message));
                 Incoming::Answer { id, answer }
             }
-            None => {
-                Incoming::Event(Event { session: raw.session, method: raw.method, params: raw.params })
-            }
+            None => Incoming::Event(Event { session: raw.session, method: raw.method, params: raw.params }),
         }
     }
 }
@@ -109,12 +107,6 @@ pub(crate) struct Version {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct NewContext {
     pub(crate) browser_context_id: String,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct NewTarget {
-    pub(crate) target_id: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -259,7 +251,7 @@ commands! {
     DisposeContext<'a> = "Target.disposeBrowserContext" { browser_context_id: &'a str } -> Done;
     CreateTarget<'a> = "Target.createTarget" {
         url: &'static str, browser_context_id: &'a str, width: u32, height: u32,
-    } -> NewTarget;
+    } -> Done;
     CloseTarget<'a> = "Target.closeTarget" { target_id: &'a str } -> Done;
     AutoAttach = "Target.setAutoAttach" {
         auto_attach: bool, wait_for_debugger_on_start: bool, flatten: bool, filter: Vec<TargetFilter>,

@@ -40,7 +40,7 @@ use crate::ports::{CaptureKey, Fetch, FileEnd, Order, Report};
 use crate::robots::server_of;
 use crate::schema::{
     ArchiveFile, BLACKLIST, BLACKLIST_ENDS, CAPTURES, COOKIES, Capture, DENIED, ErrorKind, FILES, GROUPS,
-    HOSTS, Host, QUEUE, SHARD_OWNERS, URLS, UrlState, surt_in_key,
+    HOSTS, Host, QUEUE, RENDERINGS, SHARD_OWNERS, URLS, UrlState, surt_in_key,
 };
 use crate::size::Followed;
 use crate::transaction::{Arrivals, Transaction};
@@ -313,6 +313,9 @@ impl Transaction<'_> {
             _ => Summary { captured: !captures.is_empty(), ..Summary::default() },
         };
         self.put_captures(order, captures)?;
+        if let Some(rendering) = &report.rendering {
+            RENDERINGS.put(self.tx, (&order.collection, order.url.as_str()), rendering)?;
+        }
         self.update_cookies(order, report).await?;
         let on_time = self.catalog().settings().on_time;
         self.counted.lock().harvest(order, report, &summary, on_time);

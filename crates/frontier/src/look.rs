@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use policy::browser::Rendering;
 use policy::model::Record;
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
@@ -11,7 +12,7 @@ use store::key::{Key, Prefix};
 use store::table::{KeyRange, Table};
 use store::{Order, Result, Tx};
 
-use crate::schema::{CAPTURES, Capture, HOSTS, Host, QUEUE, URLS, UrlState, surt_in_key};
+use crate::schema::{CAPTURES, Capture, HOSTS, Host, QUEUE, RENDERINGS, URLS, UrlState, surt_in_key};
 use crate::transaction::{Arrivals, stored_url};
 use crate::{Frontier, ranges};
 
@@ -201,6 +202,13 @@ impl Frontier {
             rest = page.rest;
         }
         Ok(None)
+    }
+
+    /// What came of the last rendering of a URL (B21).
+    #[crate::boxed]
+    pub async fn rendering(&self, collection: &str, url: &str) -> Result<Option<Rendering>> {
+        let tx = self.store.begin().await?;
+        RENDERINGS.get(&tx, (collection, url)).await
     }
 
     /// The captures of a collection, in the order of their SURT keys and times.

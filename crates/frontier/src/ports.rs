@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use policy::browser::Rendering;
 use policy::cookies;
 use policy::evaluate::Plan;
 use policy::model::{Politeness, Position};
@@ -171,6 +172,8 @@ pub struct Report {
     pub existence: Option<walk::Outcome>,
     /// What the link index is told; none: nothing new.
     pub page: Option<PageNow>,
+    /// What its browser made of it; none: it has none, or was not asked.
+    pub rendering: Option<Rendering>,
 }
 
 /// What an answer says of its page's links.
@@ -189,8 +192,9 @@ pub enum Fetch {
     RobotsDenied {
         until: Time,
     },
-    /// Not fetched yet: robots.txt was asked for first, which is a request too (A15). The URL keeps
-    /// its place, and is next when the delay of its host has passed.
+    /// Not harvested yet: robots.txt was asked for first, which is a request too (A15), or the browser
+    /// went down with it (B12). The URL keeps its place, and is next when the delay of its host has
+    /// passed.
     RobotsRead,
     /// Not fetched yet: something it waits for is not to be had before then, and nobody was asked.
     /// The URL keeps its place.
@@ -255,6 +259,7 @@ impl Report {
             problem: None,
             existence: None,
             page: None,
+            rendering: None,
         }
     }
 }

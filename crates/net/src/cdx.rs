@@ -94,7 +94,7 @@ fn indexed(reader: &mut Reader<impl Read>, head: &RecordHead, file: &str) -> Res
     let url = head.target_uri();
     let status = http.and_then(|http| http.status());
     let found = sums.then(|| Digest(hash.finalize().into()).to_string());
-    let key = surt::key(url.as_deref().unwrap_or_default());
+    let key = surt::key(head.get(crate::warc::INDEXED_AS).or(url.as_deref()).unwrap_or_default());
     let (url, mime, status) = (url.as_deref(), mime.as_deref(), status.as_deref());
     Ok(Row { key: &key, time, url, mime, status, digest: said.or(found.as_deref()) }
         .line(length, offset, file))

@@ -1,13 +1,15 @@
 //! One order: robots, request, answer, links, records.
 
+use std::collections::HashSet;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use frontier::ports::{AnswerFacts, Fetch, Fetcher, Order, Outlink, PageNow, Report};
 use frontier::{ErrorKind, Frontier};
 use net::cookies::Jar;
 use net::decode;
+use net::dns::DnsRecord;
 use net::exchange::{Exchange, Framing, Head};
 use net::extract::{self, Extracted, Page};
 use net::http::head::Layout;
@@ -17,19 +19,23 @@ use net::http::{
 };
 use net::surt;
 use net::warc::{Digest, Prepared, StoredRecord, digest};
+use policy::browser::{BrowserProgram, BrowserSettings, Engine as Engines, WhenUnchanged};
 use policy::model::{Collection, LinkKind, RobotsPolicy};
 use policy::schedule::RETRY_AFTER_MAX;
 use policy::time::{Span, Time};
-use policy::url::UrlRules;
+use policy::url::{Scheme, UrlRules};
 use policy::walk::{Outcome, Seen};
 
+use super::browse::{Engine, Rendered};
 use super::identity::{Identity, product_token};
-use super::pack::{Answer, Original, PackedAnswer, Packers};
+use super::pack::{Answer, Original, PackedAnswer, Packers, Requisite};
 use super::robots::{Asked, Asker, Failure, Reading, RobotsCache, Ruling};
 
 /// Answers up to this size are read for links and packed right away; larger ones where they keep
 /// nobody waiting.
 const AT_ONCE_BYTES_MAX: u64 = 256 << 10;
+/// When a collection whose browser is not to be had is looked at again.
+const BROWSER_RETRY: Span = Span::minutes(1);
 /// Of a body, decoded, in which the patterns of a walk are looked for.
 const LOOKED_AT_BYTES_MAX: u64 = 1 << 20;
 
@@ -40,6 +46,7 @@ pub struct WireFetcher {
     pub(super) robots: RobotsCache,
     /// None: nothing is archived.
     shelf: Option<Arc<Shelf>>,
+    pub(super) engine: Engine,
 }
 
 /// What is archived, and how.
@@ -51,10 +58,27 @@ pub(super) struct Shelf {
 
 /// What the catalog says about how to ask.
 pub(super) struct Manner {
-    user_agent: String,
-    collection: Option<Collection>,
-    rules: UrlRules,
+    /// As it is sent.
+    pub(super) user_agent: String,
+    /// The name by which robots.txt knows us.
+    token: String,
+    pub(super) collection: Option<Collection>,
+    pub(super) rules: UrlRules,
     robots_cache: Span,
+    pub(super) program: BrowserProgram,
+}
+
+impl Manner {
+    /// How the collection's browser is set up; none if it has none.
+    pub(super) fn browser(&self) -> Option<&BrowserSettings> {
+        let collection = self.collection.as_ref()?;
+        (collection.engine == Engines::Browser).then_some(&collection.browser)
+    }
+
+    /// Those of the collection.
+    pub(super) fn headers(&self) -> &[(String, String)] {
+        self.collection.as_ref().map_or(&[], |collection| &collection.headers)
+    }
 }
 
 impl WireFetcher {
@@ -63,16 +87,65 @@ impl WireFetcher {
         client: Client,
         identity: Identity,
         shelf: Option<Shelf>,
+        engine: Engine,
     ) -> WireFetcher {
-        WireFetcher { frontier, client, identity, robots: RobotsCache::default(), shelf: shelf.map(Arc::new) }
+        let (robots, shelf) = (RobotsCache::default(), shelf.map(Arc::new));
+        WireFetcher { frontier, client, identity, robots, shelf, engine }
+    }
+
+    /// Where the files of the archive are; none: nothing is archived.
+    pub(super) fn archive_dir(&self) -> Option<&Path> {
+        self.shelf.as_ref().map(|shelf| shelf.dir.as_path())
+    }
+
+    pub(super) fn packed_aside(
+        &self,
+        exchange: &Exchange,
+        dns: Option<&DnsRecord>,
+    ) -> std::io::Result<Option<Prepared>> {
+        self.shelf.as_ref().map(|shelf| shelf.packers.aside(exchange, dns)).transpose()
+    }
+
+    pub(super) fn packed_requisite(
+        &self,
+        requisite: &Requisite<'_>,
+    ) -> std::io::Result<Option<(Prepared, String)>> {
+        self.shelf.as_ref().map(|shelf| shelf.packers.requisite(requisite)).transpose()
+    }
+
+    pub(super) fn packed_resources(
+        &self,
+        resources: &[(String, &str, &[u8])],
+        at: Time,
+    ) -> std::io::Result<Option<Prepared>> {
+        self.shelf.as_ref().map(|shelf| shelf.packers.resources(resources, at)).transpose()
+    }
+
+    /// B2: what the browser says of itself, with who asks and how to reach them (A1).
+    async fn as_browser(&self, manner: &mut Manner) {
+        let Some(settings) = manner.browser() else { return };
+        let own = match &settings.user_agent {
+            Some(own) => own.clone(),
+            None => self.engine.user_agent().await.unwrap_or_default(),
+        };
+        if !own.is_empty() && !own.contains(&manner.user_agent) {
+            manner.user_agent = format!("{own} {}", manner.user_agent);
+        }
     }
 
     pub(super) fn manner(&self, order: &Order) -> Manner {
         self.frontier.peek_catalog(|catalog| {
             let collection = catalog.collection(&order.collection).cloned();
             let user_agent = self.identity.user_agent(collection.as_ref());
-            let robots_cache = catalog.settings().robots_cache;
-            Manner { user_agent, collection, rules: catalog.url_rules().clone(), robots_cache }
+            let settings = catalog.settings();
+            Manner {
+                token: product_token(&user_agent).to_owned(),
+                user_agent,
+                collection,
+                rules: catalog.url_rules().clone(),
+                robots_cache: settings.robots_cache,
+                program: settings.browser.clone(),
+            }
         })
     }
 
@@ -140,8 +213,10 @@ impl WireFetcher {
         let mut headers = vec![
             ("User-Agent", manner.user_agent.as_str()),
             ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"),
-            ("Accept-Encoding", "gzip, deflate, br, zstd"),
+            ("Accept-Encoding", encodings(order, manner)),
         ];
+        let language = manner.browser().and_then(|browser| browser.language.as_deref());
+        headers.extend(language.map(|language| ("Accept-Language", language)));
         if let Some(collection) = &manner.collection {
             headers.retain(|(name, _)| {
                 !collection.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
@@ -151,7 +226,9 @@ impl WireFetcher {
             headers.extend(own.filter(|(name, value)| check_header(name, value).is_ok()));
         }
         headers.extend(cookie.as_deref().map(|cookie| ("Cookie", cookie)));
-        if original.is_some() {
+        // What is to be rendered is asked for as a whole.
+        let renders = manner.browser().is_some_and(|own| own.when_unchanged == WhenUnchanged::Render);
+        if original.is_some() && !renders {
             let kept = [("If-None-Match", &order.etag), ("If-Modified-Since", &order.last_modified)];
             let kept = kept.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
             headers.extend(kept.filter(|(_, value)| is_validator(value)));
@@ -165,12 +242,16 @@ impl WireFetcher {
     /// archived, or lies there no more.
     async fn original(&self, order: &Order) -> Option<Original> {
         order.digest.as_ref()?;
+        self.captured(&order.collection, order.url.as_str()).await
+    }
+
+    /// The last capture of a URL that holds content.
+    pub(super) async fn captured(&self, collection: &str, url: &str) -> Option<Original> {
         let shelf = self.shelf.as_ref()?;
-        let key = surt::key(order.url.as_str());
+        let key = surt::key(url);
         // A store that cannot be read is noticed by the commit: here it only means a full copy instead of a
         // reference.
-        let (time, capture) =
-            self.frontier.original(&order.collection, &key, order.url.as_str()).await.ok()??;
+        let (time, capture) = self.frontier.original(collection, &key, url).await.ok()??;
         let digest::Parsed::Sum(payload) = Digest::parse(&capture.digest)? else { return None };
         let path = shelf.dir.join(&capture.file);
         let (offset, length) = (capture.offset, capture.length);
@@ -194,6 +275,11 @@ impl Fetcher for WireFetcher {
                 let report = Report::bare(self.frontier.now(), Fetch::NoAnswer(ErrorKind::Broken));
                 (report, Some(PackedAnswer::Failed(reason)))
             }
+            Err(Failure::Browser(reason)) => {
+                let until = self.frontier.now().plus(BROWSER_RETRY);
+                let report = Report::bare(self.frontier.now(), Fetch::Deferred { until });
+                (Report { problem: Some(reason), ..report }, None)
+            }
         }
     }
 }
@@ -206,7 +292,13 @@ impl WireFetcher {
     }
 
     async fn fetched(&self, order: &Order) -> Result<Haul, Failure> {
-        let manner = self.manner(order);
+        let mut manner = self.manner(order);
+        if manner.browser().is_some() {
+            // B20: without a browser nobody is asked.
+            let ready = self.engine.ready(&manner.program).await;
+            ready.map_err(|problem| Failure::Browser(problem.reason))?;
+            self.as_browser(&mut manner).await;
+        }
         if let Some(late) = self.too_late(order) {
             return Ok(late);
         }
@@ -255,6 +347,24 @@ impl WireFetcher {
             indexed: self.frontier.feeds_index(&order.collection),
             dns_failed: again.dns_failed,
             denied_until: denied.map(|ruling| ruling.next_read),
+            page_id: manner.browser().map(|_| random_id()),
+        };
+        let rendered = match (&work.page_id, denied) {
+            (Some(page_id), None) => {
+                let entity = work.entity()?.to_string();
+                match self.rendered(order, &manner, &work.exchange, &entity, page_id).await {
+                    // The host was asked, and has its pause; the URL comes again after it.
+                    Err(Failure::Browser(reason)) => {
+                        let mut report = Report::bare(at, Fetch::RobotsRead);
+                        report.response_time = work.exchange.total.max(Span(1));
+                        (report.answered, report.crawl_delay) = (true, crawl_delay);
+                        report.problem = Some(reason);
+                        return Ok((report, Vec::new()));
+                    }
+                    rendered => rendered?,
+                }
+            }
+            _ => None,
         };
         let done = match work.exchange.response.len() {
             0..=AT_ONCE_BYTES_MAX if work.exchange.head.status != 304 => work.done(),
@@ -276,15 +386,68 @@ impl WireFetcher {
         report.crawl_delay = ruling.as_ref().map_or(crawl_delay, |ruling| ruling.crawl_delay);
         report.retry_after = retry_after;
         report.cookies = jar.into_updates();
+        if let Some(rendered) = rendered {
+            report.retry_after = report.retry_after.max(rendered.retry_after);
+            groups.extend(add(rendered, &mut report, self.frontier.feeds_index(&order.collection)));
+        }
         Ok((report, groups))
     }
+}
+
+/// Takes what the browser saw into the report of its page (B17); gives what is to be archived of it.
+fn add(rendered: Rendered, report: &mut Report, indexed: bool) -> Vec<Prepared> {
+    let Rendered { rendering, groups, cookies, documents, outlinks, loaded, bytes, .. } = rendered;
+    if let Some(own) = documents.first().filter(|_| indexed) {
+        report.page = Some(PageNow::Links(indexed_links(own)));
+    }
+    let mut known: HashSet<String> =
+        report.outlinks.iter().map(|link| link.url.as_str().to_owned()).collect();
+    let found = documents.into_iter().flat_map(|document| document.links);
+    let found = found.map(|link| Outlink { url: link.url, kind: link.kind });
+    for link in found.chain(outlinks) {
+        if known.insert(link.url.as_str().to_owned()) {
+            report.outlinks.push(link);
+        }
+    }
+    report.outlinks.retain(|link| link.kind != LinkKind::Requisite || !loaded.contains(link.url.as_str()));
+    report.cookies.extend(cookies);
+    report.bytes += bytes;
+    if !rendering.ending.is_capture() {
+        report.problem.get_or_insert_with(|| format!("rendering it ended: {}", rendering.ending.as_str()));
+    }
+    report.rendering = Some(rendering);
+    groups
+}
+
+/// The links a person could click.
+fn indexed_links(extracted: &Extracted) -> index::Page {
+    let mut page = index::PageBuilder::default();
+    for link in extracted.links.iter().filter(|link| link.is_indexed()) {
+        page.link(link.url.as_str(), &link.anchor);
+    }
+    page.finish().0
+}
+
+/// Browsers unpack no more than that where a connection is not encrypted.
+fn encodings(order: &Order, manner: &Manner) -> &'static str {
+    match order.url.scheme() {
+        Scheme::Http if manner.browser().is_some() => "gzip, deflate",
+        _ => "gzip, deflate, br, zstd",
+    }
+}
+
+/// A random UUID (version 4).
+fn random_id() -> String {
+    let bits = fastrand::u128(..) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let hex = format!("{bits:032x}");
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
 /// The name whose rules are obeyed; none: robots are not asked.
 pub(super) fn agent<'a>(policy: &'a RobotsPolicy, manner: &'a Manner) -> Option<&'a str> {
     match policy {
         RobotsPolicy::Ignore => None,
-        RobotsPolicy::Obey => Some(product_token(&manner.user_agent)),
+        RobotsPolicy::Obey => Some(&manner.token),
         RobotsPolicy::ObeyAs(agent) => Some(agent),
     }
 }
@@ -325,9 +488,19 @@ struct Work {
     /// What holds by now.
     dns_failed: bool,
     denied_until: Option<Time>,
+    /// Where its page is rendered.
+    page_id: Option<String>,
 }
 
 impl Work {
+    /// The sum of the body without its chunks.
+    fn entity(&self) -> std::io::Result<Digest> {
+        match self.exchange.framing {
+            Framing::Plain => digest::payload(&self.exchange),
+            Framing::Chunked => digest::entity(&self.exchange),
+        }
+    }
+
     fn done(&self) -> std::io::Result<(Report, Option<Prepared>)> {
         let Work { order, exchange, .. } = self;
         let head = &exchange.head;
@@ -352,6 +525,7 @@ impl Work {
                 payload,
                 original,
                 extracted: Some(&extracted),
+                page_id: self.page_id.as_deref(),
             })?),
         };
         let mut facts = AnswerFacts {
@@ -402,13 +576,7 @@ impl Work {
         match self.exchange.head.status {
             _ if !self.indexed || unchanged => None,
             404 | 410 => Some(PageNow::Gone),
-            200..=399 => {
-                let mut page = index::PageBuilder::default();
-                for link in extracted.links.iter().filter(|link| link.is_indexed()) {
-                    page.link(link.url.as_str(), &link.anchor);
-                }
-                Some(PageNow::Links(page.finish().0))
-            }
+            200..=399 => Some(PageNow::Links(indexed_links(extracted))),
             _ => None,
         }
     }
@@ -480,7 +648,7 @@ fn told(why: net::exchange::Truncated) -> &'static str {
     }
 }
 
-fn limits(order: &Order) -> FetchLimits {
+pub(super) fn limits(order: &Order) -> FetchLimits {
     let limits = &order.plan.limits;
     FetchLimits {
         connect: limits.connect_timeout,
@@ -506,7 +674,7 @@ fn failed(error: &FetchError, now: Time) -> Report {
 }
 
 /// Seconds, or a date, of a 429 or 503.
-fn retry_after(exchange: &Exchange) -> Option<Span> {
+pub(super) fn retry_after(exchange: &Exchange) -> Option<Span> {
     if !matches!(exchange.head.status, 429 | 503) {
         return None;
     }

@@ -5,12 +5,14 @@
 //! when it is due) → [`fetch`] sends the request with the collection's cookies and headers →
 //! [`again`] asks whether all that still holds, now that the answer is there → it is
 //! read for links, and [`pack`]ed for the archive, both in the task of the order → [`archive`]
-//! appends what many orders brought, with one sync for all. Memory is bounded by the number of
+//! appends what many orders brought, with one sync for all. Where the collection is harvested with a
+//! browser, [`browse`] renders the page in between, and adds what that brings. Memory is bounded by the number of
 //! workers, and of hosts that are waited for beside them: an answer that is large lives in
 //! a file from its first quarter of a megabyte on.
 
 mod again;
 pub mod archive;
+mod browse;
 mod fetch;
 mod identity;
 mod pack;
@@ -22,6 +24,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 pub use archive::WarcArchive;
 pub(crate) use archive::host_name;
+pub use browse::{NoBrowser, check as check_browser};
 pub use fetch::WireFetcher;
 use frontier::Frontier;
 pub use identity::Identity;
@@ -123,7 +126,8 @@ fn open_with(
     })?;
     let packers = settings.compression.map(|compression| pack::Packers::new(compression, &spill_dir));
     let shelf = packers.map(|packers| fetch::Shelf { packers, dir: warc_dir(&settings.dir) });
-    let fetcher = WireFetcher::new(Arc::clone(frontier), client, settings.identity.clone(), shelf);
+    let engine = browse::Engine::new(&spill_dir);
+    let fetcher = WireFetcher::new(Arc::clone(frontier), client, settings.identity.clone(), shelf, engine);
     let archive = WarcArchive::new(settings, Arc::clone(frontier))?;
     Ok((Arc::new(fetcher), Arc::new(archive)))
 }

@@ -57,6 +57,19 @@ pub(super) struct Answer<'a> {
     /// Where its payload is already, if it is.
     pub(super) original: Option<&'a Original>,
     pub(super) extracted: Option<&'a Extracted>,
+    /// Of the page that was rendered from it.
+    pub(super) page_id: Option<&'a str>,
+}
+
+/// Something that a page needed, as its browser asked for it (B16).
+pub(super) struct Requisite<'a> {
+    pub(super) exchange: &'a Exchange,
+    pub(super) dns: Option<&'a DnsRecord>,
+    pub(super) payload: Digest,
+    pub(super) original: Option<&'a Original>,
+    pub(super) page_id: &'a str,
+    pub(super) kind: &'a str,
+    pub(super) indexed_as: Option<&'a str>,
 }
 
 impl Packers {
@@ -93,8 +106,51 @@ impl Packers {
                 304 => Revisit::NotModified(refers),
                 _ => Revisit::SamePayload(refers),
             });
-            let capture = Capture { payload: Some(answer.payload), revisit, metadata: Some(&metadata) };
+            let page_id = answer.page_id.map(|id| ("WARC-Page-ID", id));
+            let capture = Capture {
+                payload: Some(answer.payload),
+                revisit,
+                metadata: Some(&metadata),
+                more: page_id.as_slice(),
+                indexed_as: None,
+            };
             group.exchange(answer.exchange, &capture)?;
+            Ok(group.finish())
+        })
+    }
+
+    /// With the id of its record.
+    pub(super) fn requisite(&self, requisite: &Requisite<'_>) -> io::Result<(Prepared, String)> {
+        self.with(|packer| {
+            let mut group = packer.group(None);
+            requisite.dns.map_or(Ok(()), |dns| add_dns(&mut group, dns))?;
+            let revisit = requisite.original.map(|original| {
+                Revisit::SamePayload(Refers {
+                    url: &original.url,
+                    time: original.time,
+                    payload: original.payload,
+                })
+            });
+            let more = [("WARC-Page-ID", requisite.page_id), ("WARC-Resource-Type", requisite.kind)];
+            let capture = Capture {
+                payload: Some(requisite.payload),
+                revisit,
+                metadata: None,
+                more: &more,
+                indexed_as: requisite.indexed_as,
+            };
+            let id = group.exchange(requisite.exchange, &capture)?;
+            Ok((group.finish(), id))
+        })
+    }
+
+    /// Things that are no exchange: a name, a type and bytes each.
+    pub(super) fn resources(&self, resources: &[(String, &str, &[u8])], at: Time) -> io::Result<Prepared> {
+        self.with(|packer| {
+            let mut group = packer.group(None);
+            for (name, content_type, bytes) in resources {
+                group.resource(name, at, content_type, bytes, None)?;
+            }
             Ok(group.finish())
         })
     }

@@ -143,6 +143,8 @@ pub(super) enum Failure {
     Fetch(FetchError),
     /// On this side.
     Local(String),
+    /// The browser's: nobody is blamed, and the URL comes again.
+    Browser(String),
 }
 
 impl From<FetchError> for Failure {

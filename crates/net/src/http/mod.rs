@@ -91,11 +91,7 @@ pub struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// A plain GET.
-    pub fn get(
-        url: &'a CrawlUrl,
-        headers: &'a [(&'a str, &'a str)],
-        limits: &'a FetchLimits,
-    ) -> Request<'a> {
+    pub fn get(url: &'a CrawlUrl, headers: &'a [(&'a str, &'a str)], limits: &'a FetchLimits) -> Request<'a> {
         Request { url, headers, limits, method: Method::Get, body: &[], live: None }
     }
 }

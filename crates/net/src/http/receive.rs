@@ -79,11 +79,7 @@ impl Incoming {
     /// An answer to this request: with it comes whether it has a body, and who else hears of it.
     pub(super) fn to(request: &Request<'_>, recording: Recording) -> Incoming {
         let tap = request.live.map(|live| live.tap.clone());
-        Incoming {
-            bodiless: request.method == Method::Head,
-            tap,
-            ..Incoming::new(request.limits, recording)
-        }
+        Incoming { bodiless: request.method == Method::Head, tap, ..Incoming::new(request.limits, recording) }
     }
 
     /// Passes on what was recorded since last time.

@@ -16,17 +16,16 @@ mod socket;
 use std::future::Future;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::time::Duration;
 
 pub use certificates::{CertificateFailure, Certificates};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 pub use request::Asked;
 use request::{Next, read_request};
 pub use socket::{Counted, tunnel};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
-use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 /// At a time: a browser keeps to 32 for one proxy.
@@ -35,7 +34,7 @@ const CONNECTIONS_MAX: usize = 256;
 const IDLE_MAX: Duration = Duration::from_secs(120);
 
 /// Who decides what becomes of the requests of a page.
-pub trait Origin: Send + Sync + 'static {
+pub trait Origin: Send + Sync {
     /// Answers one request.
     fn serve(&self, asked: Asked, to: &mut Client) -> impl Future<Output = io::Result<After>> + Send;
 
@@ -92,61 +91,40 @@ impl Client {
 /// A port for one page.
 #[derive(Debug)]
 pub struct Proxy {
+    listener: TcpListener,
     address: SocketAddr,
-    /// Dropped, the port closes and so does every connection.
-    _open: watch::Sender<()>,
 }
 
 impl Proxy {
     /// Opens a port on loopback.
-    pub async fn open<O: Origin>(origin: Arc<O>, certificates: Arc<Certificates>) -> io::Result<Proxy> {
+    pub async fn open() -> io::Result<Proxy> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let (open, closed) = watch::channel(());
-        tokio::spawn(accept(listener, origin, certificates, closed));
-        Ok(Proxy { address, _open: open })
+        Ok(Proxy { listener, address })
     }
 
     pub fn address(&self) -> SocketAddr {
         self.address
     }
-}
 
-async fn accept<O: Origin>(
-    listener: TcpListener,
-    origin: Arc<O>,
-    certificates: Arc<Certificates>,
-    mut closed: watch::Receiver<()>,
-) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    let mut connections = JoinSet::new();
-    loop {
-        let accepted = tokio::select! {
-            // Whoever is still connected is cut off: the set is dropped with this task.
-            _ = closed.changed() => return,
-            accepted = listener.accept() => accepted,
-        };
-        while connections.try_join_next().is_some() {}
-        let Ok((stream, _)) = accepted else {
-            // No more files, most likely: others will close theirs.
-            tokio::time::sleep(Duration::from_millis(20)).await;
-            continue;
-        };
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
-        let (origin, certificates) = (Arc::clone(&origin), Arc::clone(&certificates));
-        connections.spawn(async move {
-            let _place = place;
-            // Whatever went wrong, the browser has hung up, or will find that we have.
-            let _ = connected(stream, &*origin, &certificates).await;
-        });
+    /// Serves whoever connects, for as long as it is waited for: dropped, it cuts everybody off.
+    pub async fn serve<O: Origin>(&self, origin: &O, certificates: &Certificates) {
+        let mut connections = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                accepted = self.listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
+                    // Whatever goes wrong, the browser has hung up, or will find that we have.
+                    Ok((stream, _)) => connections.push(connected(stream, origin, certificates)),
+                    // No more files, most likely: others will close theirs.
+                    Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+                },
+                Some(_) = connections.next(), if !connections.is_empty() => {}
+            }
+        }
     }
 }
 
-async fn connected<O: Origin>(
-    stream: TcpStream,
-    origin: &O,
-    certificates: &Certificates,
-) -> io::Result<()> {
+async fn connected<O: Origin>(stream: TcpStream, origin: &O, certificates: &Certificates) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut client = Client { stream: Box::new(stream), buffer: Vec::new() };
     let target = match talk(&mut client, origin, None).await? {

@@ -149,18 +149,34 @@ mod tests {
     fn b4_requests_are_read_as_browsers_send_them() {
         let own = Some("https://a.test");
         for (base, bytes, expected) in [
-            (None, "GET http://a.test/x?y HTTP/1.1\r\nHost: a.test\r\nA: 1\r\nProxy-Connection: x\r\n\r\n",
-             "GET http://a.test/x?y [A=1] "),
+            (
+                None,
+                "GET http://a.test/x?y HTTP/1.1\r\nHost: a.test\r\nA: 1\r\nProxy-Connection: x\r\n\r\n",
+                "GET http://a.test/x?y [A=1] ",
+            ),
             (None, "CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\n\r\n", "tunnel a.test:443"),
             (own, "GET /x HTTP/1.1\r\nB: 2\r\nB: 3\r\n\r\n", "GET https://a.test/x [B=2|B=3] "),
             (own, "POST /p HTTP/1.1\r\nContent-Length: 3\r\n\r\nx=1", "POST https://a.test/p [] x=1"),
-            (own, "\r\nGET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\n",
-             "GET https://a.test/1 [] ; GET https://a.test/2 [] "),
-            (own, "GET /s HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n",
-             "GET https://a.test/s [Sec-WebSocket-Key=k] websocket"),
-            (own, "POST /p HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
-             "odd: a request whose length is not known beforehand"),
-            (own, "POST /p HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", "odd: a request that sends too much"),
+            (
+                own,
+                "\r\nGET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\n",
+                "GET https://a.test/1 [] ; GET https://a.test/2 [] ",
+            ),
+            (
+                own,
+                "GET /s HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n",
+                "GET https://a.test/s [Sec-WebSocket-Key=k] websocket",
+            ),
+            (
+                own,
+                "POST /p HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+                "odd: a request whose length is not known beforehand",
+            ),
+            (
+                own,
+                "POST /p HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
+                "odd: a request that sends too much",
+            ),
             (own, "POST /p HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "odd: a request that sends too much"),
             (own, "nonsense\r\n\r\n", "odd: no request"),
             (own, "GET / HTTP/1.1\r\nA:", ""),

@@ -64,7 +64,7 @@ pub use stored::{StoredRecord, open_file};
 pub use verify::{Digests, Outcome};
 pub use walk::{Record, Step, Walk, said_first};
 
-pub(crate) use pack::WARC_FIELDS;
+pub(crate) use pack::{INDEXED_AS, WARC_FIELDS};
 
 /// The types of records written here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,6 +27,8 @@ use crate::surt;
 const HTTP_RESPONSE: &str = "application/http; msgtype=response";
 const HTTP_REQUEST: &str = "application/http; msgtype=request";
 const RECORD_END: &[u8] = b"\r\n\r\n";
+/// What an index knows a record by, where that is not its URL.
+pub(crate) const INDEXED_AS: &str = "Skurd-Indexed-As";
 pub(crate) const WARC_FIELDS: &str = "application/warc-fields";
 
 /// How groups are made.
@@ -79,6 +81,10 @@ pub struct Capture<'a> {
     pub revisit: Option<Revisit<'a>>,
     /// Becomes the metadata record; none is written if there is nothing to say.
     pub metadata: Option<&'a Fields>,
+    /// Said in the head of the answer's record, too.
+    pub more: &'a [(&'a str, &'a str)],
+    /// What an index knows it by instead of its URL: that of a POST says what was sent.
+    pub indexed_as: Option<&'a str>,
 }
 
 /// Why the payload is not stored again.
@@ -127,8 +133,8 @@ pub struct GroupBuilder<'a> {
 }
 
 impl GroupBuilder<'_> {
-    /// Answer, request and metadata of one exchange.
-    pub fn exchange(&mut self, exchange: &Exchange, capture: &Capture<'_>) -> io::Result<()> {
+    /// Answer, request and metadata of one exchange; gives the id of the answer's record.
+    pub fn exchange(&mut self, exchange: &Exchange, capture: &Capture<'_>) -> io::Result<String> {
         let url = fields::one_word(&exchange.url);
         let id = self.packer.new_id();
         self.answer(exchange, capture, &url, &id)?;
@@ -139,7 +145,7 @@ impl GroupBuilder<'_> {
             let more = &more[1..];
             self.small(Kind::Metadata, exchange.at, Some(&url), more, WARC_FIELDS, metadata.as_bytes())?;
         }
-        Ok(())
+        Ok(id)
     }
 
     /// Something that is no HTTP exchange. A look-up is `dns:` and the host, of type `text/dns`
@@ -206,10 +212,14 @@ impl GroupBuilder<'_> {
         };
         let payload = payload.to_string();
         let more = answer_fields(exchange, capture.revisit, &http, &payload);
-        let more: Vec<(&str, &str)> = more.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let mut more: Vec<(&str, &str)> = more.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        more.extend_from_slice(capture.more);
+        let indexed_as = capture.indexed_as.map(fields::one_word);
+        more.extend(indexed_as.as_deref().map(|url| (INDEXED_AS, url)));
         let (time, content_type) = (exchange.at, HTTP_RESPONSE);
         let plan = Plan { kind, id, time, url: Some(url), more: &more, content_type, block, digest };
         let place = self.record(&plan)?;
+        let url = indexed_as.as_deref().unwrap_or(url);
         self.note(kind, url, time, (Some(exchange.head.status), mime), payload, place);
         Ok(())
     }

@@ -18,7 +18,7 @@ use memchr::memmem;
 use super::fields;
 use super::head::RecordHead;
 use super::members::{GZIP, ZSTD};
-use super::pack::{Entry, WARC_FIELDS};
+use super::pack::{Entry, INDEXED_AS, WARC_FIELDS};
 use super::read::{Extent, ReadError, Reader};
 use super::verify::{Digests, Verifier};
 use super::{Kind, split};
@@ -256,7 +256,7 @@ fn entry(head: &RecordHead, http: Option<&split::Http>, extent: &Extent) -> Opti
     let not_modified =
         || head.get("WARC-Profile").filter(|p| p.ends_with("server-not-modified")).map(|_| 304);
     let said = http.and_then(split::Http::status).and_then(|status| status.parse().ok());
-    let url = head.target_uri()?;
+    let url = head.get(INDEXED_AS).map_or_else(|| head.target_uri(), |url| Some(url.to_owned()))?;
     Some(Entry {
         kind,
         surt: surt::key(&url),

@@ -163,8 +163,7 @@ async fn a11_a12_a_header_that_would_break_the_request_is_not_sent() {
     let server = Server::answering(OK, Then::Stay).await;
     let (client, url, limits) = (client(), server.url("/"), LIMITS);
     let headers = [("Cookie", "a=b\r\nHost: evil")];
-    let error =
-        client.fetch(&Request::get(&url, &headers, &limits)).await.result.unwrap_err();
+    let error = client.fetch(&Request::get(&url, &headers, &limits)).await.result.unwrap_err();
     // Whoever gave it, this URL fails over it and nothing else does.
     assert_eq!(error.kind, FetchErrorKind::Broken);
     let reason = "it cannot be asked for: the value of the header `Cookie` has a control character in it";

@@ -100,7 +100,7 @@ fn write(dir: &Path, compression: Compression) -> (String, PathBuf) {
                 _ => None,
             };
             group
-                .exchange(&exchange, &Capture { payload: None, revisit, metadata: Some(&metadata) })
+                .exchange(&exchange, &Capture { revisit, metadata: Some(&metadata), ..Capture::default() })
                 .unwrap();
         }
         let prepared = group.finish();

@@ -159,7 +159,7 @@ fn a8_line_ends_in_values_stay_inside_them() {
     let revisit = Some(Revisit::SamePayload(refers));
     let mut packer = make::packer(Compression::None, 1 << 20, dir.path());
     let mut group = packer.group(Some(evil));
-    group.exchange(&exchange, &Capture { metadata: Some(&metadata), revisit, payload: None }).unwrap();
+    group.exchange(&exchange, &Capture { revisit, metadata: Some(&metadata), ..Capture::default() }).unwrap();
     group.resource(evil, NOON, evil, b"", None).unwrap();
     let prepared = group.finish();
     let records = records(&bytes(&prepared));

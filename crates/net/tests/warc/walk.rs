@@ -63,7 +63,9 @@ fn written(compression: Compression) -> Written {
         metadata.add("seed", "s");
         let mut group = packer.group(None);
         group.resource("dns:example.com", NOON, "text/dns", b"x", None).unwrap();
-        group.exchange(exchange, &Capture { payload: None, revisit, metadata: Some(&metadata) }).unwrap();
+        group
+            .exchange(exchange, &Capture { revisit, metadata: Some(&metadata), ..Capture::default() })
+            .unwrap();
         let group = group.finish();
         let place = files.append(&group).unwrap();
         entries.extend(

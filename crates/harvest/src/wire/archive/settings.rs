@@ -2,6 +2,8 @@
 
 use net::warc::{self, Compression, FileSettings};
 
+use policy::browser::Engine;
+
 use super::WarcArchive;
 
 /// Of the host in file names.
@@ -32,6 +34,13 @@ impl WarcArchive {
         });
         for profile in profiles {
             info.add("description", &profile);
+        }
+        let browser = self.frontier.peek_catalog(|catalog| {
+            let found = catalog.collection(collection)?;
+            (found.engine == Engine::Browser).then(|| super::super::browse::described(&found.browser))
+        });
+        if let Some(browser) = browser {
+            info.add("description", &browser);
         }
         FileSettings {
             dir: self.dir.clone(),
