@@ -286,7 +286,8 @@ impl Rendering {
 
 /// Crashes in a row of this document, with a rendering that ended like that.
 pub fn crashes_in_a_row(before: Option<&Rendering>, digest: Option<&str>, ending: Ending) -> u32 {
-    let before = before.filter(|before| before.digest.as_deref() == digest).map_or(0, |before| before.crashes);
+    let before =
+        before.filter(|before| before.digest.as_deref() == digest).map_or(0, |before| before.crashes);
     match ending {
         Ending::Crashed => before.saturating_add(1),
         // Nobody's fault, and nobody's merit.
