@@ -71,7 +71,7 @@ fn checked(text: &[u8]) -> Checked {
     match declare::parse("config", text) {
         Ok(declared) => Checked {
             good: true,
-            warnings: declared.warnings().into_iter().map(|(what, _)| what.to_owned()).collect(),
+            warnings: declared.warnings().into_iter().map(|(what, _)| what).collect(),
             declares: Some(Declares {
                 collections: declared.collections.len(),
                 profiles: declared.profiles.len(),

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use policy::browser::BrowserLimits;
 use policy::catalog::Catalog;
 use policy::model::{Collection, Position, Profile, Seed, Settings};
 use policy::url::{UrlRules, normalise};
@@ -11,7 +12,7 @@ use crate::Declared;
 use crate::entry;
 use crate::field::Record;
 use crate::hint::{Hinted, NAMES_COMPARED_MAX, few, nowhere};
-use crate::hosts::{Groups, add_host, check_politeness};
+use crate::hosts::{Groups, add_host, check_order, check_politeness};
 use crate::keys::{Key, Kind, Table};
 use crate::problem::{At, ConfigError};
 use crate::profile;
@@ -88,7 +89,7 @@ impl<'a> Sections<'a> {
 
         let mut collections = Named::new("collection");
         self.each("collections", reader, |fields, reader| {
-            collections.add(&fields, Collection::of_fields(&fields), reader);
+            collections.add(&fields, collection(&fields, reader), reader);
         });
         let mut drafts = Vec::new();
         self.each("profiles", reader, |fields, _| drafts.push(fields));
@@ -156,6 +157,30 @@ pub(crate) fn settings(node: Node<'_>, reader: &mut Reader) -> Settings {
         check_politeness(&fields, &settings.politeness, "the default", reader);
     }
     settings
+}
+
+/// A collection; what it does not say is as by default.
+pub(crate) fn collection(fields: &Fields, reader: &mut Reader) -> Collection {
+    let collection = Collection::of_fields(fields);
+    if let Some(limits) = fields.fields("browser").and_then(|browser| browser.fields("limits")) {
+        check_phases(limits, &collection.browser.limits, reader);
+    }
+    collection
+}
+
+/// Whether the whole time that a page has is enough for each phase of it: told of the longest.
+fn check_phases(fields: &Fields, limits: &BrowserLimits, reader: &mut Reader) {
+    let BrowserLimits { load, quiet, behave, collect, total, .. } = *limits;
+    let phases = [("load", load), ("quiet", quiet), ("behave", behave), ("collect", collect)];
+    let sound = phases.into_iter().filter(|(key, _)| !fields.is_wrong(key));
+    let Some((key, phase)) = sound.max_by_key(|(_, phase)| *phase) else { return };
+    check_order(fields, (key, phase), ("total", total), reader, |phase, total| {
+        match (fields.get(key).is_some(), fields.get("total").is_some()) {
+            (true, false) => format!("`total` is {total} by the default: give at least {phase} here too"),
+            (false, true) => format!("`{key}` is {phase} by the default: give it here too"),
+            _ => format!("`total` holds for all of it together: give at least {phase}"),
+        }
+    });
 }
 
 /// A section that is a list: its key, and the table of its entries.

@@ -11,7 +11,6 @@ use policy::url::normalise;
 use serde_json::Value;
 
 use crate::declare::{self, Known, section};
-use crate::field::Record;
 use crate::hint::{unknown, with_hint};
 use crate::hosts::Groups;
 use crate::read::Reader;
@@ -199,7 +198,7 @@ fn change(catalog: &Catalog, kind: Kind, fields: Fields, reader: &mut Reader) ->
             let (mut profiles, _) = profile::resolve(&[fields], &known(Kind::Collection), reader);
             profiles.pop().map(|profile| Change::PutProfile(Box::new(profile)))
         }
-        Kind::Collection => Some(Change::PutCollection(Collection::of_fields(&fields))),
+        Kind::Collection => Some(Change::PutCollection(declare::collection(&fields, reader))),
         Kind::Group => {
             let own = fields.text("name").unwrap_or_default();
             for value in fields.list("hosts") {

@@ -5,6 +5,7 @@
 //! both directions from one list of entries, and [`Words`] are the enums that are written as one
 //! word.
 
+use policy::browser::{ColorScheme, Engine, RobotsRequisites, Screenshot, WhenUnchanged};
 use policy::model::{BadCertificates, RobotsPolicy};
 use policy::scope::{Pattern, Within};
 use policy::time::Span;
@@ -224,6 +225,11 @@ macro_rules! words {
 
 words! {
     BadCertificates { Accept = "accept", Refuse = "refuse" }
+    Engine { Http = "http", Browser = "browser" }
+    ColorScheme { Light = "light", Dark = "dark" }
+    Screenshot { View = "view", Full = "full", None = "none" }
+    WhenUnchanged { Render = "render", Skip = "skip" }
+    RobotsRequisites { Obey = "obey", Ignore = "ignore" }
     Within { Path = "path", Host = "host", Domain = "domain", Any = "any" }
     Direction { Up = "up", Down = "down", Both = "both" }
     Retry { All = "all", Failed = "failed" }

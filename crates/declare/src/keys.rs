@@ -57,8 +57,11 @@ pub enum Kind {
     Id {
         min: u64,
     },
-    /// A number that is not negative, with a fraction.
-    Factor,
+    /// A number with a fraction; never negative.
+    Factor {
+        min: f64,
+        max: f64,
+    },
     Text(TextRule),
     Choice(&'static [&'static str]),
     /// One of these words, or a map.
@@ -101,6 +104,10 @@ pub enum TextRule {
     Without(&'static str),
     /// A path, from its slash on.
     Path,
+    /// Language tags with commas between them.
+    Languages,
+    /// A name of the tz database.
+    Timezone,
 }
 
 impl Table {
@@ -136,7 +143,7 @@ impl Kind {
             Kind::Duration { .. } => "a duration",
             Kind::Size { .. } => "a size",
             Kind::Count { .. } | Kind::Id { .. } => "a whole number",
-            Kind::Factor => "a number",
+            Kind::Factor { .. } => "a number",
             Kind::Text(rule) => rule.wanted(),
             Kind::Choice(_) => "one word",
             Kind::ChoiceOr(..) => "one word or a map",
@@ -160,6 +167,8 @@ impl TextRule {
             TextRule::Contact => "a web page or a mail address",
             TextRule::Without(_) => "a text",
             TextRule::Path => "a path",
+            TextRule::Languages => "languages",
+            TextRule::Timezone => "a time zone",
         }
     }
 }

@@ -43,6 +43,7 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use policy::browser::{BrowserSettings, Engine};
 use policy::catalog::Change;
 use policy::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, Seed, Settings};
 use serde_json::{Value, json};
@@ -76,11 +77,21 @@ pub struct Declared {
 
 impl Declared {
     /// What is no mistake for certain, but hardly meant: a sentence each, with its hint.
-    pub fn warnings(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn warnings(&self) -> Vec<(String, &'static str)> {
         let mut warnings = Vec::new();
         if self.seeds.is_empty() && self.walks.is_empty() {
             let hint = "declare where to start under `seeds:`, or with `skurd seed add`";
-            warnings.push(("no seeds and no walks: nothing would be harvested", hint));
+            warnings.push(("no seeds and no walks: nothing would be harvested".to_owned(), hint));
+        }
+        let unused =
+            |own: &&Collection| own.engine == Engine::Http && own.browser != BrowserSettings::default();
+        if let Some(first) = self.collections.iter().find(unused) {
+            let what = match self.collections.iter().filter(unused).count() - 1 {
+                0 => format!("collection {} has", excerpt(&first.name)),
+                more => format!("collection {} and {} have", excerpt(&first.name), counted(more, "other")),
+            };
+            let hint = "give `engine: browser`, or leave the settings out";
+            warnings.push((format!("{what} `browser` settings that nothing uses: the engine is http"), hint));
         }
         warnings
     }

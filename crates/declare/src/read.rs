@@ -165,7 +165,7 @@ impl Reader {
             Kind::Size { max } => read_size(text, *max),
             Kind::Count { min, max } => read_count(text, *min, *max),
             Kind::Id { min } => read_id(text, *min),
-            Kind::Factor => read_factor(text),
+            Kind::Factor { min, max } => read_factor(text, *min, *max),
             Kind::Choice(choices) | Kind::ChoiceOr(choices, _) => read_choice(text, choices),
             Kind::Text(rule) => read_text(text, *rule, &self.rules),
             Kind::Table(_) | Kind::OneOf(_) | Kind::List { .. } | Kind::Headers => return None,
@@ -243,7 +243,10 @@ fn named(fields: &Fields, table: &Table) -> String {
 
 fn with_article(name: &str) -> String {
     match name {
-        "settings" | "politeness" | "limits" | "robots" => format!("`{name}`"),
+        "settings" | "politeness" | "limits" | "robots" | "browser" | "viewport" | "device"
+        | "behaviours" => {
+            format!("`{name}`")
+        }
         "config" => "the config".to_owned(),
         name => format!("a {name}"),
     }

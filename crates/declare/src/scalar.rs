@@ -84,13 +84,17 @@ fn is_digits(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_digit())
 }
 
-pub(crate) fn read_factor(text: &str) -> Read<Data> {
-    const FACTOR_MAX: f64 = 1e6;
+pub(crate) fn read_factor(text: &str, min: f64, max: f64) -> Read<Data> {
+    let bounds = || match min > 0.0 {
+        true => format!("a number from {min} to {max}, like 1 or 2.5"),
+        false => format!("a number from {min}, like 5 or 2.5"),
+    };
     let numeric = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     match text.parse::<f64>() {
-        Ok(factor) if numeric && factor <= FACTOR_MAX => Ok(Data::Factor(factor)),
-        Ok(factor) if numeric && factor > FACTOR_MAX => wrong("it is too much", "at most 1000000"),
-        _ => wrong(format!("{} is not a number", excerpt(text)), "a number from 0, like 5 or 2.5"),
+        Ok(factor) if numeric && factor < min => wrong(format!("it must be at least {min}"), bounds()),
+        Ok(factor) if numeric && factor <= max => Ok(Data::Factor(factor)),
+        Ok(_) if numeric => wrong("it is too much", format!("at most {max}")),
+        _ => wrong(format!("{} is not a number", excerpt(text)), bounds()),
     }
 }
 
@@ -121,6 +125,8 @@ pub fn read_text(text: &str, rule: TextRule, rules: &UrlRules) -> Read<Data> {
         TextRule::Contact => read_contact(text),
         TextRule::Without(barred) => read_without(text, barred),
         TextRule::Path => read_path(text),
+        TextRule::Languages => read_languages(text),
+        TextRule::Timezone => read_timezone(text),
     }
 }
 
@@ -296,6 +302,53 @@ fn read_path(text: &str) -> Read<Data> {
         false => wrong(
             format!("{} does not begin with a slash", excerpt(text)),
             format!("write {}", excerpt(&format!("/{text}"))),
+        ),
+    }
+}
+
+/// Language tags as RFC 5646 writes them, as far as their look tells; their order is their weight.
+fn read_languages(text: &str) -> Read<Data> {
+    const LANGUAGES_MAX: usize = 20;
+    const HINT: &str = "languages with commas between them, the best first: `nb-NO,nb,en`";
+    if text.contains(';') {
+        return wrong(format!("{} has weights", excerpt(text)), "leave `;q=…` out: the order says it");
+    }
+    let tags: Vec<&str> = text.split(',').map(str::trim).collect();
+    match tags.iter().find(|tag| !is_language(tag)) {
+        Some(&"") => return wrong("a language is missing beside a comma", HINT),
+        Some(odd) => return wrong(format!("{} is not a language", excerpt(odd)), HINT),
+        None => {}
+    }
+    match tags.len() {
+        number if number > LANGUAGES_MAX => {
+            wrong(format!("{number} languages are too many"), format!("at most {LANGUAGES_MAX}"))
+        }
+        _ => Ok(Data::Text(tags.join(","))),
+    }
+}
+
+fn is_language(tag: &str) -> bool {
+    let mut parts = tag.split('-');
+    let language = parts.next().unwrap_or_default();
+    (2..=8).contains(&language.len())
+        && language.bytes().all(|b| b.is_ascii_alphabetic())
+        && parts.all(|part| (1..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric()))
+}
+
+/// Whether a name of the tz database looks like this: which there are, the browser knows. Names
+/// without an area are in capitals, but for a few that stand for one with an area.
+fn read_timezone(text: &str) -> Read<Data> {
+    const TIMEZONE_BYTES_MAX: usize = 64;
+    let text = text.trim();
+    let letters = |b: u8| b.is_ascii_alphanumeric() || b"_+-".contains(&b);
+    let is_part =
+        |part: &str| part.bytes().next().is_some_and(|b| b.is_ascii_uppercase()) && part.bytes().all(letters);
+    let is_whole = text.contains('/') || !text.contains(|c: char| c.is_ascii_lowercase());
+    match text.len() <= TIMEZONE_BYTES_MAX && is_whole && text.split('/').all(is_part) {
+        true => Ok(Data::Text(text.to_owned())),
+        false => wrong(
+            format!("{} is no name of a time zone", excerpt(text)),
+            "area and place as the tz database has them, like `Europe/Oslo`, or `UTC`",
         ),
     }
 }

@@ -71,7 +71,7 @@ fn of_kind(kind: &Kind) -> Value {
         ] }),
         Kind::Count { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Kind::Id { min } => json!({ "type": "integer", "minimum": min, "maximum": ID_MAX }),
-        Kind::Factor => json!({ "type": "number", "minimum": 0 }),
+        Kind::Factor { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
         Kind::Text(TextRule::Url) => json!({ "type": "string", "pattern": "^\\s*[Hh][Tt][Tt][Pp][Ss]?:" }),
         Kind::Text(TextRule::GroupName) => json!({ "type": "string", "pattern": "[ #/:<>?@^|%\\\\]" }),
         Kind::Text(TextRule::Template) => json!({ "type": "string", "pattern": "\\{id(:0[0-9]+)?\\}" }),
@@ -79,6 +79,10 @@ fn of_kind(kind: &Kind) -> Value {
             json!({ "type": "string", "pattern": "@|^\\s*[Hh][Tt][Tt][Pp][Ss]?:" })
         }
         Kind::Text(TextRule::Path) => json!({ "type": "string", "pattern": "^/" }),
+        Kind::Text(TextRule::Languages) => json!({ "type": "string", "pattern": "^[A-Za-z0-9, -]+$" }),
+        Kind::Text(TextRule::Timezone) => {
+            json!({ "type": "string", "pattern": "^ *[A-Z][A-Za-z0-9_+-]*(/[A-Z][A-Za-z0-9_+-]*)* *$" })
+        }
         Kind::Text(TextRule::Status) => json!({ "anyOf": [
             { "type": "integer", "minimum": 100, "maximum": 599 },
             { "type": "string", "pattern": "^ *[1-5]([0-9][0-9](-[1-5][0-9][0-9])?|xx) *$" },

@@ -89,8 +89,6 @@ mod tests {
     fn collection(headers: &[(&str, &str)], cookies: &[(&str, &str, &str)]) -> Collection {
         Collection {
             name: "c".to_owned(),
-            active: true,
-            user_agent: None,
             headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
             cookies: cookies
                 .iter()
@@ -101,8 +99,7 @@ mod tests {
                     path: None,
                 })
                 .collect(),
-            warc_prefix: None,
-            index: true,
+            ..Collection::default()
         }
     }
 

@@ -3,6 +3,10 @@
 //! name and its default. From these two the key is read from YAML and JSON, written, suggested, and
 //! stands in schema and example.
 
+use policy::browser::{
+    Behaviours, BrowserLimits, BrowserProgram, BrowserSettings, ColorScheme, Device, Engine,
+    RobotsRequisites, Screenshot, Viewport, WhenUnchanged,
+};
 use policy::model::{
     BadCertificates, Collection, GivenCookie, HostGroup, Limits, NAME_BYTES_MAX, Politeness, Profile, Seed,
     Settings,
@@ -31,6 +35,9 @@ const U32: Kind = Count { min: 0, max: u32::MAX };
 const U32_POSITIVE: Kind = Count { min: 1, max: u32::MAX };
 const ID: Kind = Id { min: 0 };
 const STATUSES: Kind = List { of: &Text(TextRule::Status), min: 0 };
+/// What a response time is multiplied by.
+const TIMES: Kind = Factor { min: 0.0, max: 1e6 };
+const PIXELS: Kind = Count { min: 100, max: 10_000 };
 const REGEXES: Kind = List { of: &Text(TextRule::Regex), min: 0 };
 
 table! {
@@ -75,6 +82,19 @@ record! {
     politeness: Kind::Table(&POLITENESS), Empty, "",
         "The delay between two requests to a host is its response time × factor, at least min and \
          at most max.";
+    browser: Kind::Table(&PROGRAM), Empty, "",
+        "The browser of collections with `engine: browser`.";
+}
+
+record! {
+    pub(crate) static PROGRAM = "browser" of BrowserProgram;
+    path: LINE, Optional, "/usr/bin/chromium",
+        "The program; if none, Chromium or Chrome is looked for by its usual names.";
+    sandbox: Bool, Default, "yes",
+        "Whether pages are kept in the browser's own sandbox. As root it does not start with one: \
+         switched off, a page that breaks out of the browser has the whole machine.";
+    tabs: Count { min: 1, max: 64 }, Default, "4",
+        "Pages at a time, never more than there are cores.";
 }
 
 /// The settings have a politeness of which all is said; that of a host or group says what is not as
@@ -84,7 +104,7 @@ macro_rules! politeness {
      $max:literal, $parallel:literal) => {
         $kind! {
             pub(crate) static $table = "politeness" $(of $model)?;
-            factor: Factor, $need, $factor, "How many response times to wait.";
+            factor: TIMES, $need, $factor, "How many response times to wait.";
             min: Duration { zero: true }, $need, $min, "The shortest delay.";
             max: Duration { zero: true }, $need, $max, "The longest delay.";
             parallel: U32_POSITIVE, $need, $parallel, "Simultaneous requests.";
@@ -109,6 +129,73 @@ record! {
         "What the names of its WARC files begin with, before the collection's name; `skurd` if \
          none.";
     index: Bool, Default, "yes", "Whether its pages feed the link index.";
+    engine: Choice(Engine::WORDS), Default, "browser",
+        "How its URLs are fetched: as they are, or with pages opened in a browser that runs their \
+         scripts and loads what they need.";
+    browser: Kind::Table(&BROWSER), Empty, "",
+        "How its browser is set up; says nothing without `engine: browser`.";
+}
+
+record! {
+    pub(crate) static BROWSER = "browser" of BrowserSettings;
+    user_agent: LINE, Optional, "Mozilla/5.0 (X11; Linux x86_64) archive/1.0",
+        "Instead of the browser's own; the contact of the settings is added.";
+    language: Text(TextRule::Languages), Optional, "nb-NO,nb,en",
+        "Languages in the order of preference.";
+    timezone: Text(TextRule::Timezone), Optional, "Europe/Oslo",
+        "What the pages take for the time zone; the machine's own if none.";
+    viewport: Kind::Table(&VIEWPORT), Empty, "", "The size of the window, in CSS pixels.";
+    device: Kind::Table(&DEVICE), Empty, "", "What the pages take the machine for.";
+    color_scheme: Choice(ColorScheme::WORDS), Default, "dark", "Which colours pages are asked for.";
+    behaviours: Kind::Table(&BEHAVIOURS), Empty, "", "What is done with a page once it is loaded.";
+    screenshot: Choice(Screenshot::WORDS), Default, "full",
+        "What is kept as a picture: what the window shows, the page from top to bottom, or nothing.";
+    dom: Bool, Default, "no", "Whether the page is kept as its scripts left it, too.";
+    when_unchanged: Choice(WhenUnchanged::WORDS), Default, "skip",
+        "Whether a page whose document is as it was is opened all the same: what its scripts fetch \
+         may have changed.";
+    robots_requisites: Choice(RobotsRequisites::WORDS), Default, "ignore",
+        "Whether robots.txt is obeyed for what a page needs: pictures, styles, scripts and what \
+         they fetch.";
+    fresh: Duration { zero: true }, Default, "30m",
+        "What a page needs and the collection has captured within this time comes from the \
+         archive; 0s is never.";
+    limits: Kind::Table(&BROWSER_LIMITS), Empty, "",
+        "How long one page may take, and how much it may load. What is there by then is kept.";
+}
+
+record! {
+    pub(crate) static VIEWPORT = "viewport" of Viewport;
+    width: PIXELS, Default, "1920", "From left to right.";
+    height: PIXELS, Default, "1080", "From top to bottom.";
+}
+
+record! {
+    pub(crate) static DEVICE = "device" of Device;
+    touch: Bool, Default, "yes", "Whether it has a touch screen.";
+    scale: Factor { min: 0.1, max: 10.0 }, Default, "2", "Pixels of the screen to one of CSS.";
+}
+
+record! {
+    pub(crate) static BEHAVIOURS = "behaviours" of Behaviours;
+    scroll: Bool, Default, "no", "Scroll down to the end, so that what is loaded on the way is there.";
+    click: LINE, Optional, "'button.more, a.next'",
+        "A CSS selector: what it selects is clicked, once each.";
+}
+
+record! {
+    pub(crate) static BROWSER_LIMITS = "limits" of BrowserLimits;
+    load: TIME, Default, "20s", "Until the page says that it is loaded.";
+    quiet: Duration { zero: true }, Default, "2s",
+        "For so long nothing may be under way before a page counts as at rest.";
+    behave: Duration { zero: true }, Default, "30s", "For scrolling and clicking, together.";
+    collect: TIME, Default, "15s", "For pictures and the page as its scripts left it.";
+    total: TIME, Default, "2m", "For all of it; not less than any of the others.";
+    requests: U32_POSITIVE, Default, "500", "Requests of one page.";
+    bytes: SIZE_U64, Default, "100MB", "Of all answers to one page, as they come over the wire.";
+    media_bytes: SIZE_U64, Default, "50MB",
+        "Video and sound of up to this size are fetched whole; of what is larger, the parts that \
+         are played.";
 }
 
 record! {

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use policy::browser::{
+    Behaviours, BrowserLimits, BrowserProgram, BrowserSettings, ColorScheme, Device, Engine,
+    RobotsRequisites, Screenshot, Viewport, WhenUnchanged,
+};
 use policy::model::RobotsPolicy;
 use policy::scope::{Pattern, Within};
 use policy::time::Span;
@@ -100,6 +104,20 @@ fn i3_the_schema_refuses_what_the_reader_refuses() {
         ("/settings/politeness/parallel", "0"),
         ("/collections/0/active", "perhaps"),
         ("/collections/0/headers", "[]"),
+        ("/settings/browser/tabs", "65"),
+        ("/settings/browser/sandbox", "perhaps"),
+        ("/collections/0/engine", "firefox"),
+        ("/collections/0/browser/viewport/width", "99"),
+        ("/collections/0/browser/viewport/height", "10001"),
+        ("/collections/0/browser/device/scale", "0.05"),
+        ("/collections/0/browser/device/scale", "11"),
+        ("/collections/0/browser/language", "nb;q=0.8"),
+        ("/collections/0/browser/timezone", "oslo"),
+        ("/collections/0/browser/timezone", "+02:00"),
+        ("/collections/0/browser/screenshot", "all"),
+        ("/collections/0/browser/behaviours/click", "''"),
+        ("/collections/0/browser/limits/requests", "0"),
+        ("/collections/0/browser/limits/bytes", "1G"),
         ("/profiles/0/every", "{}"),
         ("/profiles/0/length", "0"),
         ("/profiles/0/robots", "{like: x}"),
@@ -162,6 +180,24 @@ fn i3_every_field_of_the_model_is_written() {
         (json!(declared.settings), written(&declared.settings)),
         (json!(declared.settings.politeness), written(&declared.settings.politeness)),
         (json!(declared.collections[0]), written(&declared.collections[0])),
+        (json!(declared.settings.browser), written(&declared.settings.browser)),
+        (json!(declared.collections[0].browser), written(&declared.collections[0].browser)),
+        (
+            json!(declared.collections[0].browser.viewport),
+            written(&declared.collections[0].browser)["viewport"].clone(),
+        ),
+        (
+            json!(declared.collections[0].browser.device),
+            written(&declared.collections[0].browser)["device"].clone(),
+        ),
+        (
+            json!(declared.collections[0].browser.behaviours),
+            written(&declared.collections[0].browser)["behaviours"].clone(),
+        ),
+        (
+            json!(declared.collections[0].browser.limits),
+            written(&declared.collections[0].browser)["limits"].clone(),
+        ),
         (json!(declared.collections[0].cookies[0]), written(&declared.collections[0])["cookies"][0].clone()),
         (json!(declared.profiles[0]), written(&declared.profiles[0])),
         (json!(declared.profiles[0].scope), written(&declared.profiles[0])["scope"].clone()),
@@ -194,6 +230,109 @@ fn i3_every_default_is_the_real_one() {
     );
     assert!(long.contains("max_header_bytes: 256KiB"), "{long}");
     assert_eq!(good(&long), short);
+}
+
+/// A key that is left out is as by default, whatever stands beside it, and each word is one.
+#[test]
+fn b2_a_browser_is_set_up_key_by_key() {
+    let read = |text: &str| good(&format!("collections: [{{name: c, {text}}}]")).collections.remove(0);
+    let plain = read("active: yes");
+    assert_eq!((plain.engine, &plain.browser), (Engine::Http, &BrowserSettings::default()));
+    let set = |change: fn(&mut BrowserSettings)| {
+        let mut browser = BrowserSettings::default();
+        change(&mut browser);
+        browser
+    };
+    let table = [
+        ("user_agent: x/1", set(|own| own.user_agent = Some("x/1".into()))),
+        ("language: 'nb-NO , nb,en'", set(|own| own.language = Some("nb-NO,nb,en".into()))),
+        ("language: no", set(|own| own.language = Some("no".into()))),
+        ("language: zh-Hant-TW", set(|own| own.language = Some("zh-Hant-TW".into()))),
+        ("timezone: America/Argentina/Buenos_Aires", {
+            set(|own| own.timezone = Some("America/Argentina/Buenos_Aires".into()))
+        }),
+        ("timezone: Etc/GMT+3", set(|own| own.timezone = Some("Etc/GMT+3".into()))),
+        ("timezone: EST5EDT", set(|own| own.timezone = Some("EST5EDT".into()))),
+        ("viewport: {width: 100}", set(|own| own.viewport.width = 100)),
+        ("viewport: {height: 10000}", set(|own| own.viewport.height = 10_000)),
+        ("device: {touch: yes}", set(|own| own.device.touch = true)),
+        ("device: {scale: 0.1}", set(|own| own.device.scale = 0.1)),
+        ("device: {scale: 10}", set(|own| own.device.scale = 10.0)),
+        ("color_scheme: dark", set(|own| own.color_scheme = ColorScheme::Dark)),
+        ("color_scheme: light", BrowserSettings::default()),
+        ("behaviours: {scroll: no}", set(|own| own.behaviours.scroll = false)),
+        ("behaviours: {click: '#more > a'}", set(|own| own.behaviours.click = Some("#more > a".into()))),
+        ("screenshot: full", set(|own| own.screenshot = Screenshot::Full)),
+        ("screenshot: none", set(|own| own.screenshot = Screenshot::None)),
+        ("screenshot: view", BrowserSettings::default()),
+        ("dom: no", set(|own| own.dom = false)),
+        ("when_unchanged: skip", set(|own| own.when_unchanged = WhenUnchanged::Skip)),
+        ("when_unchanged: render", BrowserSettings::default()),
+        ("robots_requisites: ignore", set(|own| own.robots_requisites = RobotsRequisites::Ignore)),
+        ("robots_requisites: obey", BrowserSettings::default()),
+        ("fresh: 0s", set(|own| own.fresh = Span::ZERO)),
+        ("limits: {load: 90s}", set(|own| own.limits.load = Span::seconds(90))),
+        ("limits: {quiet: 0s}", set(|own| own.limits.quiet = Span::ZERO)),
+        ("limits: {behave: 0s}", set(|own| own.limits.behave = Span::ZERO)),
+        ("limits: {collect: 1s}", set(|own| own.limits.collect = Span::seconds(1))),
+        ("limits: {total: 30s}", set(|own| own.limits.total = Span::seconds(30))),
+        ("limits: {requests: 1}", set(|own| own.limits.requests = 1)),
+        ("limits: {bytes: 1MB}", set(|own| own.limits.bytes = 1_000_000)),
+        ("limits: {media_bytes: 2MB}", set(|own| own.limits.media_bytes = 2_000_000)),
+        ("limits: ~", BrowserSettings::default()),
+    ];
+    for (text, expected) in table {
+        let own = read(&format!("engine: browser, browser: {{{text}}}"));
+        assert_eq!((own.engine, &own.browser), (Engine::Browser, &expected), "{text}");
+        let again = read(&format!("engine: browser, browser: {}", written(&own.browser)));
+        assert_eq!(again, own, "{text}");
+    }
+}
+
+#[test]
+fn b19_the_program_is_set_up_key_by_key() {
+    let read = |text: &str| good(&format!("settings: {{browser: {{{text}}}}}")).settings.browser;
+    let plain = BrowserProgram::default();
+    assert_eq!(read(""), plain);
+    for (text, expected) in [
+        (
+            "path: /opt/chrome/chrome",
+            BrowserProgram { path: Some("/opt/chrome/chrome".into()), ..plain.clone() },
+        ),
+        ("sandbox: off", BrowserProgram { sandbox: false, ..plain.clone() }),
+        ("tabs: 1", BrowserProgram { tabs: 1, ..plain.clone() }),
+        ("tabs: 64", BrowserProgram { tabs: 64, ..plain.clone() }),
+    ] {
+        assert_eq!(read(text), expected, "{text}");
+        assert_eq!(
+            good(&format!("settings: {{browser: {}}}", written(&expected))).settings.browser,
+            expected
+        );
+    }
+}
+
+#[test]
+fn b1_settings_of_a_browser_that_is_not_used_are_warned_of() {
+    let warned = |collections: &str| {
+        let text = format!(
+            "collections: [{collections}]\nprofiles: [{{name: p, collection: c, every: 1d}}]\n\
+             seeds: [{{url: https://a.no/, profiles: [p]}}]"
+        );
+        good(&text).warnings().into_iter().map(|(what, _)| what).collect::<Vec<String>>()
+    };
+    for quiet in
+        ["{name: c}", "{name: c, engine: browser, browser: {dom: no}}", "{name: c, browser: {dom: yes}}"]
+    {
+        assert_eq!(warned(quiet), Vec::<String>::new(), "{quiet}");
+    }
+    assert_eq!(
+        warned("{name: c, browser: {dom: no}}"),
+        ["collection `c` has `browser` settings that nothing uses: the engine is http"]
+    );
+    assert_eq!(
+        warned("{name: c, browser: {dom: no}}, {name: d}, {name: e, engine: http, browser: {fresh: 0s}}"),
+        ["collection `c` and 1 other have `browser` settings that nothing uses: the engine is http"]
+    );
 }
 
 /// Takes each key out of the example in turn (a switch is turned off instead): what is declared
@@ -292,7 +431,58 @@ fn i3_anchors_and_aliases_work() {
     assert_eq!(declared.seeds[1].profiles, ["p"]);
 }
 
+fn spans() -> impl Strategy<Value = Span> {
+    (1..200_000u64).prop_map(Span)
+}
+
+prop_compose! {
+    fn browsers()(
+        (user_agent, language, timezone, click) in (
+            proptest::option::of("[!-~]{1,20}"),
+            proptest::option::of("[a-z]{2,3}(-[A-Z]{2})?(,[a-z]{2}){0,3}"),
+            proptest::option::of("[A-Z][a-z]{0,9}/[A-Z][A-Za-z_]{0,9}"),
+            proptest::option::of("[!-~]([ -~]{0,20}[!-~])?"),
+        ),
+        (width, height, touch, tenths, dark, scroll, dom) in
+            (100..=10_000u32, 100..=10_000u32, any::<bool>(), 1..=100u32, any::<bool>(), any::<bool>(), any::<bool>()),
+        (shot, skip, ignore, fresh) in (0..3usize, any::<bool>(), any::<bool>(), spans()),
+        (phases, rest) in ([spans(), spans(), spans(), spans()], spans()),
+        (requests, bytes, media_bytes) in (1..=u32::MAX, 1..=1u64 << 50, 1..=1u64 << 50),
+    ) -> BrowserSettings {
+        let [load, quiet, behave, collect] = phases;
+        let total = Span(phases.iter().map(|span| span.0).max().unwrap() + rest.0);
+        BrowserSettings {
+            user_agent,
+            language,
+            timezone,
+            viewport: Viewport { width, height },
+            device: Device { touch, scale: f64::from(tenths) / 10.0 },
+            color_scheme: if dark { ColorScheme::Dark } else { ColorScheme::Light },
+            behaviours: Behaviours { scroll, click },
+            screenshot: [Screenshot::View, Screenshot::Full, Screenshot::None][shot],
+            dom,
+            when_unchanged: if skip { WhenUnchanged::Skip } else { WhenUnchanged::Render },
+            robots_requisites: if ignore { RobotsRequisites::Ignore } else { RobotsRequisites::Obey },
+            fresh,
+            limits: BrowserLimits { load, quiet, behave, collect, total, requests, bytes, media_bytes },
+        }
+    }
+}
+
 proptest! {
+    /// As JSON, and as the YAML that people are shown.
+    #[test]
+    fn b2_what_is_written_of_a_browser_reads_back_as_the_same(browser in browsers(), used: bool) {
+        let engine = if used { Engine::Browser } else { Engine::Http };
+        let own = Collection { name: "c".to_owned(), engine, browser, ..Collection::default() };
+        let json = json!({ "collections": [written(&own)] }).to_string();
+        prop_assert_eq!(&good(&json).collections[0], &own);
+        let mut yaml = Vec::new();
+        to_yaml(&mut yaml, &written(&own)).unwrap();
+        let yaml = String::from_utf8(yaml).unwrap().replace('\n', "\n  ");
+        prop_assert_eq!(&good(&format!("collections:\n- {yaml}")).collections[0], &own);
+    }
+
     #[test]
     fn i3_no_bytes_are_too_much(bytes: Vec<u8>) {
         let _ = parse("c", &bytes);

@@ -23,6 +23,7 @@ mod cursor;
 mod declared;
 mod feed;
 mod format1;
+mod format2;
 mod harvester;
 mod hosts;
 mod lane;

@@ -15,6 +15,7 @@
 //! | `DENIED` | server, collection, url | – (what is blacklisted by the robots.txt of that server: see [`crate::robots`]) |
 //! | `COOKIES` | collection, host or domain | the cookies that are kept there: see [`policy::cookies`] |
 //! | `CAPTURES` | collection, SURT key, time, offset | where it is archived (two spellings of a URL share a SURT key, and may share the moment); see [`surt_in_key`] |
+//! | `RENDERINGS` | collection, url | what came of the last time a browser opened it: see [`policy::browser`] |
 //! | `FILES` | archive file | whose it is, and up to which byte its records are committed: see [`crate::shelf`] |
 //! | `WALKS` | walk | where its heads stand, and what its run does |
 //! | `WALK_IDS` | walk, stretch of ids | what is known of them |
@@ -26,8 +27,9 @@
 //! unknown. In flight it stays queued, and a slot of its host or group names it.
 //!
 //! To change a row type, see [`store::table`]: the table gets a new version, and [`crate::format1`]
-//! says what older rows mean.
+//! and [`crate::format2`] say what older rows mean.
 
+use policy::browser::Rendering;
 use policy::catalog::Change;
 use policy::cookies;
 use policy::model::{BlacklistEntry, Record};
@@ -36,7 +38,7 @@ use policy::walk::{HeadRow, Resume, StretchRow};
 use serde::{Deserialize, Serialize};
 use store::table::Table;
 
-use crate::format1;
+use crate::{format1, format2};
 
 pub const URLS: Table<(String, String), UrlState> =
     Table::new(0x10, "urls").version(2, &[(1, format1::url_state)]);
@@ -65,9 +67,9 @@ pub const CAPTURES: Table<(String, String, i64, u64), Capture> =
 pub const TRAFFIC: Table<(i64, String, u32), Traffic> =
     Table::new(0x1D, "traffic").version(2, &[(1, format1::traffic)]);
 pub const DECLARED: Table<(u8, String), Change> =
-    Table::new(0x1E, "declared").version(2, &[(1, format1::change)]);
+    Table::new(0x1E, "declared").version(3, &[(1, format1::change), (2, format2::change)]);
 pub const DECLARED_LOG: Table<(u64,), Change> =
-    Table::new(0x1F, "declared log").version(2, &[(1, format1::change)]);
+    Table::new(0x1F, "declared log").version(3, &[(1, format1::change), (2, format2::change)]);
 pub const COUNTERS: Table<(String,), u64> = Table::new(0x20, "counters");
 pub const FILES: Table<(String,), ArchiveFile> =
     Table::new(0x21, "files").version(2, &[(1, format1::archive_file)]);
@@ -81,6 +83,7 @@ pub const CONTRACT: Table<(u8, i64, String, String, u32), Promises> = Table::new
 pub const HOURS: Table<(i64, u32), Traffic> = Table::new(0x32, "hours");
 pub const TOTALS: Table<(u32,), Totals> = Table::new(0x33, "totals");
 pub const URL_COUNTS: Table<(String, u32), UrlCounts> = Table::new(0x34, "url counts");
+pub const RENDERINGS: Table<(String, String), Rendering> = Table::new(0x3D, "renderings").version(3, &[]);
 /// Time, lease.
 pub const LATEST: Table<(i64, u64), Latest> = Table::new(0x36, "latest");
 /// Host, profile, stripe.
@@ -130,6 +133,7 @@ pub const TABLES: &[(u8, &str, u8)] = &[
     NODES.facts(),
     SHARD_OWNERS.facts(),
     BELLS.facts(),
+    RENDERINGS.facts(),
 ];
 
 /// What the store knows of a URL in a collection.
@@ -394,6 +398,7 @@ mod tests {
             ("blacklist ends", BLACKLIST_ENDS.key((0, &name, &url))),
             ("denied", DENIED.key((&format!("https://{host}:65535"), &name, &url))),
             ("cookies", COOKIES.key((&name, &host))),
+            ("renderings", RENDERINGS.key((&name, &url))),
             ("captures", CAPTURES.key((&name, surt_in_key(&surt), 0, 0))),
             ("contract", CONTRACT.key((0, 0, &name, &host, 0))),
             ("open promises", OPEN.key((0, 0, &name, 0, &host))),

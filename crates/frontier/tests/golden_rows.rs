@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use frontier::schema::*;
+use policy::browser::*;
 use policy::catalog::Change;
 use policy::contract::{Owed, Terms};
 use policy::cookies;
@@ -96,6 +97,71 @@ fn collection() -> Collection {
         cookies: vec![cookie],
         warc_prefix: Some("P".into()),
         index: true,
+        engine: Engine::Browser,
+        browser: browser(),
+    }
+}
+
+fn browser() -> BrowserSettings {
+    BrowserSettings {
+        user_agent: Some("agent".into()),
+        language: Some("nb,en".into()),
+        timezone: Some("Europe/Oslo".into()),
+        viewport: Viewport { width: 84, height: 85 },
+        device: Device { touch: true, scale: 2.5 },
+        color_scheme: ColorScheme::Dark,
+        behaviours: Behaviours { scroll: true, click: Some("a.more".into()) },
+        screenshot: Screenshot::Full,
+        dom: true,
+        when_unchanged: WhenUnchanged::Skip,
+        robots_requisites: RobotsRequisites::Ignore,
+        fresh: Span(86),
+        limits: BrowserLimits {
+            load: Span(87),
+            quiet: Span(88),
+            behave: Span(89),
+            collect: Span(90),
+            total: Span(91),
+            requests: 92,
+            bytes: 93,
+            media_bytes: 94,
+        },
+    }
+}
+
+/// The words that the browser of [`collection`] does not have.
+fn other_collections() -> [Collection; 2] {
+    let view = BrowserSettings {
+        color_scheme: ColorScheme::Light,
+        screenshot: Screenshot::View,
+        when_unchanged: WhenUnchanged::Render,
+        robots_requisites: RobotsRequisites::Obey,
+        ..browser()
+    };
+    let none = BrowserSettings { screenshot: Screenshot::None, ..browser() };
+    [
+        Collection { engine: Engine::Http, browser: view, ..collection() },
+        Collection { browser: none, ..collection() },
+    ]
+}
+
+fn rendering(ending: Ending) -> Rendering {
+    Rendering {
+        at: Time(1_000_022),
+        ending,
+        digest: Some("sha1:d".into()),
+        crashes: 95,
+        load: Span(96),
+        behave: Span(97),
+        collect: Span(98),
+        total: Span(99),
+        requests: 100,
+        from_archive: 101,
+        failed: 102,
+        refused: 103,
+        refusals: vec![Refusal { url: "http://a.test/b".into(), reason: "robots".into() }],
+        truncated: Some("bytes".into()),
+        note: Some("a note".into()),
     }
 }
 
@@ -164,6 +230,7 @@ fn settings() -> Settings {
         certificates: BadCertificates::Refuse,
         index_across: true,
         robots_cache: Span(42),
+        browser: BrowserProgram { path: Some("/b".into()), sandbox: true, tabs: 104 },
     }
 }
 
@@ -211,7 +278,8 @@ fn changes() -> Vec<Change> {
     let group = HostGroup { name: "group:g".into(), hosts: vec!["a.test".into()], politeness: politeness() };
     let seed =
         Seed { name: "s".into(), url: "http://a.test/".into(), active: true, profiles: vec!["p".into()] };
-    vec![
+    let others = other_collections().map(Change::PutCollection);
+    let mut changes = vec![
         Change::PutCollection(collection()),
         Change::DeleteCollection("c".into()),
         Change::PutProfile(Box::new(profile())),
@@ -225,7 +293,9 @@ fn changes() -> Vec<Change> {
         Change::PutSettings(Box::new(settings())),
         Change::PutWalk(Box::new(declared_walk())),
         Change::DeleteWalk("w".into()),
-    ]
+    ];
+    changes.extend(others);
+    changes
 }
 
 /// A walk that has met everything there is to meet.
@@ -264,6 +334,9 @@ fn samples() -> Vec<Sample> {
     for change in changes() {
         samples.push(Sample::of(&DECLARED, &change));
         samples.push(Sample::of(&DECLARED_LOG, &change));
+    }
+    for ending in Ending::ALL {
+        samples.push(Sample::of(&RENDERINGS, &rendering(ending)));
     }
     let capture = Capture {
         url: "http://a.test/".into(),
@@ -355,5 +428,40 @@ fn i9_golden_rows_are_written_as_they_were_and_older_ones_still_read() {
             other => panic!("how are old rows of {other} read?"),
         };
         read.unwrap_or_else(|error| panic!("{} of version {}: {error}", row.table, row.version));
+    }
+}
+
+/// B1, B2: what was declared before there were browsers is harvested without one, and means what it
+/// meant.
+#[test]
+fn b1_what_format_2_declared_means_the_same_without_a_browser() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden_rows.txt");
+    let older = check(&file, TABLES, &samples());
+    let expected: Vec<Change> = changes()
+        .into_iter()
+        .map(|change| match change {
+            Change::PutCollection(own) => Change::PutCollection(Collection {
+                engine: Engine::Http,
+                browser: BrowserSettings::default(),
+                ..own
+            }),
+            Change::PutSettings(own) => {
+                Change::PutSettings(Box::new(Settings { browser: BrowserProgram::default(), ..*own }))
+            }
+            change => change,
+        })
+        .collect();
+    for table in ["declared", "declared log"] {
+        let rows: Vec<_> = older.iter().filter(|row| row.table == table && row.version == 2).collect();
+        assert_eq!(rows.len(), 13, "one of each kind");
+        for row in rows {
+            let read = DECLARED_LOG.value_from(&row.stored).unwrap();
+            assert!(expected.contains(&read), "{read:?}");
+            // Nothing is made of a row that is cut off, or has something behind it.
+            let more = [&row.stored[..], &[0]].concat();
+            for broken in [&row.stored[..row.stored.len() - 1], &more[..]] {
+                assert!(DECLARED_LOG.value_from(broken).is_err(), "{read:?}");
+            }
+        }
     }
 }

@@ -16,7 +16,7 @@
 //! To **change a row type** (add a field, alter one, anything that changes its bytes):
 //!
 //! 1. Keep the type as it was, with all it is made of, in the frozen module of the last format
-//!    (`format1` of the crate that owns the table), unless it is there already, and say there what
+//!    (`format2` of the crate that owns the table), unless it is there already, and say there what
 //!    an old row means now: `impl From<format1::Host> for Host`. The conversions name every field,
 //!    so the compiler leads there.
 //! 2. Give the table the present format: `Table::new(0x12, "hosts").version(2, &[(1,

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | 1 | values are bare |
 //! | 2 | values begin with their version (see [`crate::table`]) |
+//! | 3 | what is declared has more fields; nothing is rewritten |
 //!
 //! Most of what changes from format to format needs no work here: a row says which version it has,
 //! and its table reads all of them. An upgrade is only what rows cannot do by themselves, one
@@ -36,7 +37,7 @@ use crate::txn::{Bytes, Durability, Order, Tx};
 
 /// The format that is written. Counted up with every change to rows after a format has been given
 /// to anybody.
-pub const FORMAT: u8 = 2;
+pub const FORMAT: u8 = 3;
 
 /// How a store says its format: a line that begins so, and the number.
 const FORMAT_WORD: &str = "skurd-store ";
@@ -53,7 +54,7 @@ pub(crate) fn read_format(line: &str) -> Option<u32> {
 
 /// The newest format that somebody has data of: its rows never change again. Below [`FORMAT`] while
 /// that is in the making.
-pub const CLOSED_FORMAT: u8 = 1;
+pub const CLOSED_FORMAT: u8 = 2;
 
 /// The format before which values had no version.
 const VERSIONS: u8 = 2;

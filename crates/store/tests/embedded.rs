@@ -66,11 +66,11 @@ fn newer_and_unknown_formats_are_refused_and_left_alone() {
     drop(store);
     for (text, expected) in [
         (
-            "skurd-store 3\n",
-            "has format 3, and this program knows formats up to 2: use the skurd that wrote it, or a newer one",
+            "skurd-store 4\n",
+            "has format 4, and this program knows formats up to 3: use the skurd that wrote it, or a newer one",
         ),
-        ("skurd-store 300\n", "has format 300, and this program knows formats up to 2"),
-        ("skurd-store 0\n", "has format 0, and this program knows formats up to 2"),
+        ("skurd-store 300\n", "has format 300, and this program knows formats up to 3"),
+        ("skurd-store 0\n", "has format 0, and this program knows formats up to 3"),
         ("something else\n", "it should say `skurd-store` and a number"),
         ("skurd-store x", "it should say `skurd-store` and a number"),
     ] {
@@ -80,7 +80,7 @@ fn newer_and_unknown_formats_are_refused_and_left_alone() {
     }
     fs::write(dir.path().join("FORMAT"), [0xFF, 0xFE]).unwrap();
     assert!(matches!(refusal(dir.path()), OpenError::BadFormatFile { .. }));
-    fs::write(dir.path().join("FORMAT"), "skurd-store 2\n").unwrap();
+    fs::write(dir.path().join("FORMAT"), "skurd-store 3\n").unwrap();
     Store::open(dir.path(), &options()).unwrap();
 }
 
@@ -117,7 +117,7 @@ fn a_first_opening_that_was_cut_short_is_taken_up_again() {
     fs::remove_file(dir.path().join("FORMAT")).unwrap();
     fs::write(dir.path().join("FORMAT.new"), "skurd-st").unwrap();
     Store::open(dir.path(), &options()).unwrap();
-    assert_eq!(fs::read_to_string(dir.path().join("FORMAT")).unwrap(), "skurd-store 2\n");
+    assert_eq!(fs::read_to_string(dir.path().join("FORMAT")).unwrap(), "skurd-store 3\n");
 
     let half = TempDir::new().unwrap();
     fs::create_dir(half.path().join("store.new")).unwrap();

@@ -6,15 +6,7 @@ use policy::scope::Scope;
 use policy::time::Span;
 
 pub fn collection(name: &str) -> Collection {
-    Collection {
-        name: name.to_owned(),
-        active: true,
-        user_agent: None,
-        headers: Vec::new(),
-        cookies: Vec::new(),
-        warc_prefix: None,
-        index: false,
-    }
+    Collection { name: name.to_owned(), index: false, ..Collection::default() }
 }
 
 /// Daily, without end.

@@ -3,6 +3,7 @@
 //! Patterns and walks are checked when they become what they are now; one that was good then and is
 //! not now makes its row unreadable.
 
+use policy::browser::{BrowserProgram, BrowserSettings, Engine};
 use policy::catalog;
 use policy::model::{self, BadCertificates as Certificates, RobotsPolicy as Robots};
 use policy::scope;
@@ -14,7 +15,7 @@ use store::table::read;
 
 /// Which change it is, as rows begin.
 const PUT_PROFILE: u8 = 2;
-const PUT_SETTINGS: u8 = 10;
+pub(crate) const PUT_SETTINGS: u8 = 10;
 
 /// The first rows had neither `max_redirects` at the end of profiles nor `certificates` and
 /// `index_across` at the end of settings.
@@ -26,6 +27,11 @@ pub(crate) fn change(row: &[u8]) -> Option<catalog::Change> {
     };
     let first = || lacking.iter().find_map(|lacking| read::<Change>(&[row, lacking].concat()));
     read::<Change>(row).or_else(first)?.now()
+}
+
+/// A change as the last rows of the format have it.
+pub(crate) fn whole_change(row: &[u8]) -> Option<catalog::Change> {
+    read::<Change>(row)?.now()
 }
 
 #[derive(Deserialize)]
@@ -102,7 +108,8 @@ impl From<Collection> for model::Collection {
             cookies: old.cookies.into_iter().map(cookie).collect(),
             warc_prefix: old.warc_prefix,
             index: old.index,
-            ..model::Collection::default()
+            engine: Engine::Http,
+            browser: BrowserSettings::default(),
         }
     }
 }
@@ -300,7 +307,7 @@ impl From<Politeness> for model::Politeness {
 }
 
 #[derive(Deserialize)]
-struct Settings {
+pub(crate) struct Settings {
     politeness: Politeness,
     recheck: Span,
     lease: Span,
@@ -334,7 +341,7 @@ impl From<Settings> for model::Settings {
             },
             index_across: old.index_across,
             robots_cache: Span::hours(24),
-            ..model::Settings::default()
+            browser: BrowserProgram::default(),
         }
     }
 }

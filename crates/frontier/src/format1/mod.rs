@@ -24,7 +24,7 @@ use store::table::read;
 use crate::schema;
 
 pub(crate) use cookies::cookies;
-pub(crate) use declared::change;
+pub(crate) use declared::{PUT_SETTINGS, Settings, change, whole_change};
 
 pub(crate) fn url_state(row: &[u8]) -> Option<schema::UrlState> {
     read::<UrlState>(row).map(Into::into)

@@ -264,12 +264,9 @@ fn settings_with(robots_cache: Span) -> Change {
 fn collection(name: &str, user_agent: Option<&str>) -> Change {
     Change::PutCollection(Collection {
         name: name.to_owned(),
-        active: true,
         user_agent: user_agent.map(str::to_owned),
-        headers: Vec::new(),
-        cookies: Vec::new(),
-        warc_prefix: None,
         index: false,
+        ..Collection::default()
     })
 }
 

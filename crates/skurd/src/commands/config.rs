@@ -73,7 +73,7 @@ fn print_good(file: &Path, declared: Declared, as_json: bool) -> Result<()> {
         for (_, key, number) in counts {
             object[key] = json!(number);
         }
-        object["warnings"] = warnings.iter().map(|(what, _)| *what).collect();
+        object["warnings"] = warnings.iter().map(|(what, _)| what.as_str()).collect();
         return line(object);
     }
     let told: Vec<String> = counts.iter().map(|(thing, _, number)| counted(*number, thing)).collect();
@@ -82,7 +82,7 @@ fn print_good(file: &Path, declared: Declared, as_json: bool) -> Result<()> {
 }
 
 /// Says what is hardly meant.
-pub(super) fn warn(file: &str, warnings: &[(&str, &str)]) -> Result<()> {
+pub(super) fn warn(file: &str, warnings: &[(String, &str)]) -> Result<()> {
     warnings.iter().try_for_each(|(what, hint)| note(&format!("warning: {file}: {what}\n  hint: {hint}")))
 }
 
