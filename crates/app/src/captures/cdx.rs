@@ -123,10 +123,16 @@ impl Lines {
     }
 }
 
+/// A POST is known by its URL and what was sent (B5); only the first was asked for.
+fn asked_for(url: &str) -> &str {
+    let end = url.find("?__wb_method=").or_else(|| url.find("&__wb_method="));
+    &url[..end.unwrap_or(url.len())]
+}
+
 fn line((id, row): &Row) -> String {
     let entry = Entry {
         kind: if row.revisit { Kind::Revisit } else { Kind::Response },
-        url: row.url.clone(),
+        url: asked_for(&row.url).to_owned(),
         // The row's key may hold less of it.
         surt: net::surt::key(&row.url),
         time: id.time,

@@ -81,7 +81,7 @@ async fn a11_heads_without_end_are_refused() {
         "{}",
         String::from_utf8_lossy(&answer)
     );
-    let posted = converse(&demo, b"POST / HTTP/1.1\r\nHost: avis.test\r\n\r\n").await;
+    let posted = converse(&demo, b"PUT / HTTP/1.1\r\nHost: avis.test\r\n\r\n").await;
     assert!(posted.starts_with(b"HTTP/1.1 405 "));
     assert_eq!(get(&demo, "avis.test", "/om").await.status, 200);
 }

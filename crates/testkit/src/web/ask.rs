@@ -2,9 +2,13 @@
 
 /// Headers of one request.
 const HEADERS_MAX: usize = 64;
+const BODY_BYTES_MAX: usize = 8 << 10;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ask {
+    pub method: String,
+    /// Of a POST.
+    pub body: Vec<u8>,
     /// In lower case, without port.
     pub host: String,
     pub path: String,
@@ -40,7 +44,12 @@ pub(super) fn parse(bytes: &[u8]) -> Parsed {
     match request.parse(bytes) {
         Ok(httparse::Status::Partial) => Parsed::Partial,
         Ok(httparse::Status::Complete(length)) => match ask_of(&request) {
-            Ok(ask) => Parsed::Complete(ask, length),
+            Ok(mut ask) => {
+                let sent = ask.header("content-length").and_then(|sent| sent.parse().ok()).unwrap_or(0);
+                let Some(body) = bytes.get(length..length + sent) else { return Parsed::Partial };
+                ask.body = body.to_vec();
+                Parsed::Complete(ask, length + sent)
+            }
             Err(status) => Parsed::Bad(status),
         },
         Err(_) => Parsed::Bad(400),
@@ -58,10 +67,14 @@ fn ask_of(request: &httparse::Request<'_, '_>) -> Result<Ask, u16> {
     let mut ask = Ask { headers, ..Ask::default() };
     let has_body = ask.header("transfer-encoding").is_some()
         || ask.header("content-length").is_some_and(|length| length != "0");
-    if request.method != Some("GET") {
+    ask.method = request.method.unwrap_or_default().to_owned();
+    if !matches!(ask.method.as_str(), "GET" | "POST") {
         return Err(405);
     }
-    if has_body {
+    let too_long = ask
+        .header("content-length")
+        .is_some_and(|sent| sent.parse().map_or(true, |n: usize| n > BODY_BYTES_MAX));
+    if (has_body && ask.method != "POST") || too_long || ask.header("transfer-encoding").is_some() {
         return Err(400);
     }
     let (host, target) = split_target(request.path.unwrap_or_default());

@@ -172,13 +172,16 @@ impl Engine {
 
     async fn running(&self, program: &BrowserProgram) -> Result<RwLockReadGuard<'_, Running>, NoBrowser> {
         loop {
-            let running = self.running.read().await;
             let fit = |running: &Option<Running>| running.as_ref().is_some_and(|now| !now.is_worn(program));
-            if fit(&running)
-                && let Ok(running) = RwLockReadGuard::try_map(running, Option::as_ref)
-            {
-                return Ok(running);
+            let running = self.running.read().await;
+            if fit(&running) {
+                match RwLockReadGuard::try_map(running, Option::as_ref) {
+                    Ok(running) => return Ok(running),
+                    Err(_) => continue,
+                }
             }
+            // Whoever starts it wants it for itself.
+            drop(running);
             let mut running = self.running.write().await;
             if fit(&running) {
                 continue;
