@@ -67,9 +67,7 @@ impl Queue {
             Queue::Links => 16 << 20,
             Queue::Domains => 4 << 20,
         };
-        // An engine that takes less counts keys for more than their bytes, too.
-        let part = if txn_bytes_max < store::limits::TXN_BYTES_MAX { 10 } else { 4 };
-        worth_it.min(txn_bytes_max / part)
+        worth_it.min(txn_bytes_max / 4)
     }
 
     /// What makes a shard worth a batch while there is other work.
