@@ -71,7 +71,7 @@ pub struct Sample {
     pub total_harvests: u64,
     pub total_bytes: u64,
     pub total_captures: u64,
-    /// Since the sample before.
+    /// Since the sample before, of all nodes.
     pub harvests_per_second: f64,
     pub bytes: u64,
     pub bytes_per_second: f64,
@@ -79,6 +79,7 @@ pub struct Sample {
     pub hosts: usize,
     /// URLs that wait, also those in flight.
     pub queued: u64,
+    /// On all nodes.
     pub in_flight: usize,
     /// Share on time of the harvests that the last day was to bring; none where there were none.
     pub on_time: Option<f64>,
@@ -200,19 +201,27 @@ fn sample(now: Time, counts: &Counts, before: Option<&(Time, Sample)>) -> Sample
         before.map_or(0.0, |(at, old)| rate(count.saturating_sub(pick(old)), now.since(*at)))
     };
     let standing = counts.standing;
+    // With other nodes at work (M9) the rates are those of all, which the counters of the store tell.
+    let (harvests_per_second, bytes_per_second) = match standing.others {
+        0 => (per_second(|old| old.harvests, counts.harvests), per_second(|old| old.bytes, counts.bytes)),
+        _ => (
+            per_second(|old| old.total_harvests, standing.harvests),
+            per_second(|old| old.total_bytes, standing.bytes),
+        ),
+    };
     Sample {
         time: now.to_string(),
         harvests: counts.harvests,
-        harvests_per_second: per_second(|old| old.harvests, counts.harvests),
+        harvests_per_second,
         bytes: counts.bytes,
-        bytes_per_second: per_second(|old| old.bytes, counts.bytes),
+        bytes_per_second,
         captures: counts.captures,
         hosts: counts.hosts.len(),
         total_harvests: standing.harvests,
         total_bytes: standing.bytes,
         total_captures: standing.captures,
         queued: standing.queued,
-        in_flight: counts.in_flight,
+        in_flight: counts.in_flight + standing.in_flight_elsewhere,
         on_time: standing.on_time,
         missed: standing.missed,
         overdue: standing.overdue,
@@ -235,6 +244,22 @@ mod tests {
         counts.standing = Standing { on_time, queued: 7, harvests: harvests + 1000, ..Standing::default() };
         (counts.harvests, counts.bytes) = (harvests, harvests * 100);
         counts
+    }
+
+    #[test]
+    fn m9_with_other_nodes_at_work_the_figures_are_those_of_all() {
+        let mut rings = Rings::default();
+        let shared = |own: u64, all: u64| {
+            let mut counts = counts(own, None);
+            let others = Standing { others: 2, in_flight_elsewhere: 5, ..counts.standing };
+            counts.standing = Standing { harvests: all, bytes: all * 100, ..others };
+            counts.in_flight = 3;
+            counts
+        };
+        rings.take(Time(0), &shared(0, 1000));
+        let sample = rings.take(Time(2000), &shared(10, 1060));
+        assert_eq!((sample.harvests_per_second, sample.bytes_per_second), (30.0, 3000.0));
+        assert_eq!((sample.in_flight, sample.harvests), (8, 10));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use index::{Index, Page, Uri};
 use policy::catalog::Change;
 use policy::model::{Collection, Politeness, Settings};
 use policy::time::{Span, Time};
-use store::Store;
+use store::contract::fresh;
 use testkit::catalog::{collection, profile, put, seed};
 use testkit::clock::ManualClock;
 
@@ -34,7 +34,7 @@ struct Rig {
 impl Rig {
     async fn new(index: bool, across: bool) -> Rig {
         let clock = Arc::new(ManualClock::at(Time(1_000_000)));
-        let frontier = Frontier::new(Store::in_memory(1), Arc::clone(&clock) as Arc<dyn Clock>, 7);
+        let frontier = Frontier::new(fresh(1), Arc::clone(&clock) as Arc<dyn Clock>, 7);
         frontier.declare(&declared(index, across)).await.unwrap();
         for name in ["one", "two"] {
             frontier.start(&Target::Collection(name.into())).await.unwrap();

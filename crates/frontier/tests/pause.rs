@@ -10,6 +10,7 @@ use policy::catalog::Change;
 use policy::model::{HostGroup, Politeness};
 use policy::time::Span;
 use store::Store;
+use store::contract::fresh;
 use testkit::catalog::{collection, profile, put, seed};
 use testkit::clock::ManualClock;
 
@@ -28,7 +29,7 @@ impl Bench {
     /// Two collections on the hosts a, b, c; with b and c in a group.
     async fn new() -> Bench {
         let clock = Arc::new(ManualClock::default());
-        let bench = Bench::on(Store::in_memory(1), clock);
+        let bench = Bench::on(fresh(1), clock);
         let mut changes = Vec::new();
         for name in ["news", "law"] {
             changes.push(put(collection(name)));

@@ -15,6 +15,7 @@ use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 use policy::walk::{Draft, Kind, Outcome, Resume, WalkSettings, Why};
 use store::Store;
+use store::contract::fresh;
 use testkit::catalog::{collection, profile, put, seed};
 use testkit::clock::ManualClock;
 
@@ -115,7 +116,7 @@ async fn l8_rounds_take_turns_over_hosts_by_rate() {
     let mut changes = declared(1, Span(10));
     changes.push(walk("a", Draft { min: Some(1), max: Some(3), ..ids("a") }));
     changes.push(walk("b", Draft { min: Some(1), max: Some(6), rate: Some(2), ..ids("b") }));
-    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let mut rig = Rig::new(fresh(1), 1_000, &changes).await;
     rig.walk_all(|_, _| true).await;
     assert_eq!(rig.order_of_hosts(), "abbabbabb");
 }
@@ -126,7 +127,7 @@ async fn l8_both_ways_on_two_hosts_go_a_a_b_b() {
     let both = |host| Draft { from: Some(10), min: Some(8), max: Some(11), ..ids(host) };
     changes.push(walk("a", both("a")));
     changes.push(walk("b", both("b")));
-    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let mut rig = Rig::new(fresh(1), 1_000, &changes).await;
     rig.walk_all(|_, _| true).await;
     let asked: Vec<&str> = rig.asked.iter().map(|url| &url["https://".len()..]).collect();
     let a = |id| format!("a.test/{id}");
@@ -139,7 +140,7 @@ async fn l8_a_walk_whose_host_backs_off_is_skipped() {
     let mut changes = declared(1, Span(10));
     changes.push(walk("a", Draft { min: Some(1), max: Some(2), ..ids("a") }));
     changes.push(walk("b", Draft { min: Some(1), max: Some(4), ..ids("b") }));
-    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let mut rig = Rig::new(fresh(1), 1_000, &changes).await;
     let first = rig.orders(1).await.remove(0);
     assert_eq!(first.host, "a.test");
     let report = Report::bare(rig.frontier.now(), Fetch::NoAnswer(ErrorKind::Connect));
@@ -161,7 +162,7 @@ async fn l9_as_many_in_flight_as_the_host_takes_and_the_margin_allows() {
     for (parallel, margin, at_once) in [(4, None, 4), (16, Some(3), 3), (2, Some(9), 2)] {
         let mut changes = declared(parallel, Span::ZERO);
         changes.push(walk("w", Draft { min: Some(1), max: Some(100), margin, ..ids("a") }));
-        let rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+        let rig = Rig::new(fresh(1), 1_000, &changes).await;
         assert_eq!(rig.orders(64).await.len(), at_once, "parallel {parallel}, margin {margin:?}");
         assert!(rig.frontier.reserve(64).await.unwrap().orders.is_empty());
     }
@@ -175,7 +176,7 @@ async fn walks_and_urls_share_a_host_by_turns() {
         let url = format!("https://a.test/seed/{n}");
         changes.push(put(seed(&format!("seed {n}"), &url, &["terms"])));
     }
-    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let mut rig = Rig::new(fresh(1), 1_000, &changes).await;
     rig.frontier.start(&Target::Collection("all".into())).await.unwrap();
     rig.walk_all(|_, _| true).await;
     let on_host = rig.asked.iter().filter(|url| url.starts_with("https://a."));
@@ -185,7 +186,7 @@ async fn walks_and_urls_share_a_host_by_turns() {
 
 #[tokio::test]
 async fn l10_a_result_is_committed_with_its_harvest_or_not_at_all() {
-    let store = Store::in_memory(1);
+    let store = fresh(1);
     let mut changes = declared(4, Span::ZERO);
     changes.push(walk("w", Draft { min: Some(1), max: Some(8), ..ids("a") }));
     let mut rig = Rig::new(store.clone(), 1_000, &changes).await;
@@ -209,7 +210,7 @@ async fn l10_a_result_is_committed_with_its_harvest_or_not_at_all() {
 async fn f6_an_id_whose_lease_ran_out_is_issued_again_and_counted_once() {
     let mut changes = declared(1, Span::ZERO);
     changes.push(walk("w", Draft { min: Some(1), max: Some(2), ..ids("a") }));
-    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let mut rig = Rig::new(fresh(1), 1_000, &changes).await;
     let slow = rig.orders(1).await.remove(0);
     rig.pass(Span::hours(1));
     rig.frontier.sweep().await.unwrap();
@@ -226,7 +227,7 @@ async fn f6_an_id_whose_lease_ran_out_is_issued_again_and_counted_once() {
 
 #[tokio::test]
 async fn l11_a_walk_that_ended_stands_until_it_is_resumed() {
-    let store = Store::in_memory(1);
+    let store = fresh(1);
     let mut changes = declared(1, Span::ZERO);
     changes.push(walk("w", Draft { min: Some(1), max: Some(9), margin: Some(2), ..ids("a") }));
     let mut rig = Rig::new(store.clone(), 1_000, &changes).await;
@@ -261,7 +262,7 @@ async fn links_of_walked_pages_are_followed_for_a_seed_and_otherwise_not() {
             unreachable!()
         };
         changes.push(Change::PutWalk(Box::new(DeclaredWalk { seed: owner.clone(), ..*declared })));
-        let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+        let mut rig = Rig::new(fresh(1), 1_000, &changes).await;
         if owner.is_some() {
             rig.frontier.start(&Target::Collection("all".into())).await.unwrap();
         }
@@ -275,7 +276,7 @@ async fn switched_off_a_walk_waits_and_loses_nothing() {
     let mut changes = declared(1, Span::ZERO);
     let put = walk("w", Draft { min: Some(1), max: Some(3), ..ids("a") });
     changes.push(put.clone());
-    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let mut rig = Rig::new(fresh(1), 1_000, &changes).await;
     let order = rig.orders(1).await.remove(0);
     let Change::PutWalk(mut declared) = put.clone() else { unreachable!() };
     declared.active = false;
@@ -291,7 +292,7 @@ async fn switched_off_a_walk_waits_and_loses_nothing() {
 async fn l2_a_wider_bound_goes_on_by_itself() {
     let mut changes = declared(1, Span::ZERO);
     changes.push(walk("w", Draft { min: Some(1), max: Some(2), ..ids("a") }));
-    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let mut rig = Rig::new(fresh(1), 1_000, &changes).await;
     rig.walk_all(|_, _| true).await;
     let wider = walk("w", Draft { min: Some(1), max: Some(4), ..ids("a") });
     rig.frontier.declare(&[wider]).await.unwrap();
@@ -303,7 +304,7 @@ async fn l2_a_wider_bound_goes_on_by_itself() {
 async fn the_checker_finds_nothing_while_walks_go_on() {
     let mut changes = declared(3, Span::ZERO);
     changes.push(walk("w", Draft { min: Some(1), max: Some(50), margin: Some(5), ..ids("a") }));
-    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let mut rig = Rig::new(fresh(1), 1_000, &changes).await;
     let mut outcomes = BTreeMap::new();
     loop {
         let orders = rig.orders(2).await;
@@ -324,7 +325,7 @@ async fn the_checker_finds_nothing_while_walks_go_on() {
 
 #[tokio::test]
 async fn l11_why_a_walk_ended_is_written_with_its_last_result() {
-    let store = Store::in_memory(1);
+    let store = fresh(1);
     let mut changes = declared(1, Span::ZERO);
     changes.push(walk("w", Draft { min: Some(1), margin: Some(2), ..ids("a") }));
     let mut rig = Rig::new(store.clone(), 1_000, &changes).await;
@@ -346,7 +347,7 @@ async fn l11_a_run_with_nothing_to_do_says_why() {
     let mut changes = declared(1, Span::ZERO);
     changes.push(walk("w", Draft { min: Some(1), max: Some(2), ..ids("a") }));
     changes.push(walk("new", Draft { min: Some(1), max: Some(2), ..ids("b") }));
-    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let mut rig = Rig::new(fresh(1), 1_000, &changes).await;
     rig.frontier.resume_walk("new", Resume::Holes).await.unwrap();
     rig.walk_all(|_, _| true).await;
     rig.frontier.resume_walk("w", Resume::Continue).await.unwrap();
@@ -362,7 +363,7 @@ async fn l11_a_run_with_nothing_to_do_says_why() {
 async fn l11_a_walk_is_resumed_while_others_are_in_flight_but_not_itself() {
     let mut changes = declared(2, Span::ZERO);
     changes.push(walk("ended", Draft { min: Some(1), margin: Some(1), ..ids("a") }));
-    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let mut rig = Rig::new(fresh(1), 1_000, &changes).await;
     rig.walk_all(|_, _| false).await;
     rig.frontier.declare(&[walk("going", Draft { min: Some(1), max: Some(3), ..ids("b") })]).await.unwrap();
     let order = rig.orders(1).await.remove(0);
@@ -392,7 +393,7 @@ async fn l8_turns_go_by_place_and_then_by_name() {
         declared.place = place;
         changes.push(Change::PutWalk(declared));
     }
-    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let mut rig = Rig::new(fresh(1), 1_000, &changes).await;
     rig.walk_all(|_, _| true).await;
     assert_eq!(rig.order_of_hosts(), "dbcadbca");
 }
@@ -401,7 +402,7 @@ async fn l8_turns_go_by_place_and_then_by_name() {
 async fn l14_a_walk_that_was_begun_is_not_declared_with_other_ids() {
     let mut changes = declared(1, Span::ZERO);
     changes.push(walk("w", Draft { min: Some(1), max: Some(2), ..ids("a") }));
-    let mut rig = Rig::new(Store::in_memory(1), 1_000, &changes).await;
+    let mut rig = Rig::new(fresh(1), 1_000, &changes).await;
     rig.walk_all(|_, _| true).await;
     let other = walk("w", Draft { min: Some(2), max: Some(9), ..ids("a") });
     let refused = rig.frontier.declare(&[other]).await.unwrap_err();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use frontier::ports::Fetch;
-use frontier::{ErrorKind, Frontier, Harvested, UrlCounts};
+use frontier::{ErrorKind, Frontier, Harvested, NodeRow, UrlCounts};
 use parking_lot::Mutex;
 use policy::time::Span;
 use policy::walk::Outcome;
@@ -38,6 +38,9 @@ pub struct Standing {
     pub missed: u64,
     /// Promises that can only be kept late.
     pub overdue: u64,
+    /// M9: other nodes at work, and the requests that they have under way.
+    pub others: usize,
+    pub in_flight_elsewhere: usize,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -74,7 +77,9 @@ impl Figures {
             true => Some(frontier.contract_sum(frontier.now().minus(CONTRACT_OVER)).await?),
             false => None,
         };
+        let (others, in_flight_elsewhere) = elsewhere(frontier).await?;
         let standing = &mut self.counts.lock().standing;
+        (standing.others, standing.in_flight_elsewhere) = (others, in_flight_elsewhere);
         standing.queued = sum(|counts| counts.queued);
         standing.captures = sum(|counts| counts.captures);
         standing.harvests = totals.traffic.requests;
@@ -172,4 +177,13 @@ pub fn error_word(result: &Fetch) -> &'static str {
         Fetch::RobotsRead | Fetch::Deferred { .. } => "put off",
         Fetch::NoAnswer(kind) => kind.as_str(),
     }
+}
+
+/// Other nodes at work, and the requests that they have under way.
+async fn elsewhere(frontier: &Frontier) -> store::Result<(usize, usize)> {
+    let (here, now) = (frontier.node(), frontier.now());
+    let nodes = frontier.nodes().await?;
+    let others = nodes.iter().filter(|(name, row)| *name != here && row.until > now);
+    let in_flight = |row: &NodeRow| usize::try_from(row.figures.in_flight).unwrap_or(0);
+    Ok(others.fold((0, 0), |(nodes, requests), (_, row)| (nodes + 1, requests + in_flight(row))))
 }

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 
 use store::key::Desc;
+use store::limits::KEY_BYTES_MAX;
 use store::table::KeyRange;
 use store::{Bytes, Durability, Order, Result, Store, Tx};
 
@@ -20,6 +21,8 @@ use crate::uri::domain_of;
 
 /// Rows written in one transaction.
 const ROWS_PER_COMMIT: usize = 8192;
+/// What a put may take at most, with what an engine counts for a key beside its bytes: three rows of small values.
+const PUT_BYTES_MAX: usize = 4 * KEY_BYTES_MAX;
 /// Domains counted in memory before their numbers are written.
 const DOMAINS_IN_MEMORY: usize = 100_000;
 
@@ -56,14 +59,27 @@ impl Writer<'_> {
         if self.puts.len() >= ROWS_PER_COMMIT { self.flush().await } else { Ok(()) }
     }
 
+    /// In as many transactions as it takes: an engine may hold less in one.
     async fn flush(&mut self) -> Result<()> {
-        let puts = &std::mem::take(&mut self.puts);
-        self.store
-            .transact_idempotent(|tx| async move {
+        let puts = std::mem::take(&mut self.puts);
+        let mut rest = puts.as_slice();
+        while !rest.is_empty() {
+            let waiting = rest;
+            let write = self.store.transact_idempotent(|tx| async move {
                 tx.set_durability(Durability::Relaxed);
-                puts.iter().try_for_each(|put| put(&tx))
-            })
-            .await
+                let mut written = 0;
+                for put in waiting {
+                    if written > 0 && tx.room() < PUT_BYTES_MAX {
+                        break;
+                    }
+                    put(&tx)?;
+                    written += 1;
+                }
+                Ok(written)
+            });
+            rest = &rest[write.await?..];
+        }
+        Ok(())
     }
 }
 
@@ -76,13 +92,14 @@ impl Rebuild<'_> {
 
     /// Nothing of an earlier rebuild is left.
     pub(crate) async fn clear(&self) -> Result<()> {
+        let rows = ROWS_PER_COMMIT.min(self.store.txn_bytes_max() / (2 * KEY_BYTES_MAX));
         for (_, range) in derived(self.scratch) {
             let mut rest = Some(range);
             while let Some(range) = rest {
                 let range = &range;
                 let clear = self.store.transact_idempotent(|tx| async move {
                     tx.set_durability(Durability::Relaxed);
-                    let page = tx.scan(range, ROWS_PER_COMMIT, Order::Forward).await?;
+                    let page = tx.scan(range, rows, Order::Forward).await?;
                     page.items.iter().try_for_each(|(key, _)| tx.delete(key.clone()))?;
                     Ok(page.rest)
                 });

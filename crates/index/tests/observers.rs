@@ -12,6 +12,7 @@ use common::{Model, assert_same, dump, uri};
 use index::schema::{COUNTS, Count, INLINKS, RANK, TOTALS};
 use index::{Difference, Error, Index, Load, Page, Repair, Uri, Workers};
 use policy::time::Time;
+use store::contract::fresh;
 use store::{OpenError, Options, Store};
 
 type Links = Vec<(Uri, String)>;
@@ -80,7 +81,7 @@ async fn x11_workers_that_are_stopped_anywhere_lose_and_double_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn x11_workers_bring_the_index_to_rest_by_themselves() {
-    let index = Index::open(&Store::in_memory(0), "workers").await.unwrap();
+    let index = Index::open(&fresh(0), "workers").await.unwrap();
     let mut model = Model::default();
     let mut rng = fastrand::Rng::with_seed(4);
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -102,7 +103,7 @@ async fn x11_workers_bring_the_index_to_rest_by_themselves() {
 
 #[tokio::test]
 async fn x10_updates_of_a_hot_row_are_combined() {
-    let index = Index::open(&Store::in_memory(0), "hot").await.unwrap();
+    let index = Index::open(&fresh(0), "hot").await.unwrap();
     let mut model = Model::default();
     let hot = uri("http://hot.com/");
     for batch in 0..40 {
@@ -122,7 +123,7 @@ async fn x10_updates_of_a_hot_row_are_combined() {
 
 #[tokio::test]
 async fn x14_a_large_domain_is_dumped_in_the_order_of_bytes() {
-    let index = Index::open(&Store::in_memory(0), "large").await.unwrap();
+    let index = Index::open(&fresh(0), "large").await.unwrap();
     let mut model = Model::default();
     // Page n has n links, so that every count from one to three digits occurs, in one domain of many
     // URIs.
@@ -138,7 +139,7 @@ async fn x14_a_large_domain_is_dumped_in_the_order_of_bytes() {
 
 #[tokio::test]
 async fn verify_finds_and_mends_what_is_wrong() {
-    let index = Index::open(&Store::in_memory(0), "wrong").await.unwrap();
+    let index = Index::open(&fresh(0), "wrong").await.unwrap();
     let mut model = Model::default();
     load_all(&index, &mut model, &random_pages(&mut fastrand::Rng::with_seed(9), 50)).await;
     assert!(matches!(index.verify(Repair::Report).await, Err(Error::NotAtRest { .. })));
@@ -180,7 +181,7 @@ fn kind(difference: &Difference) -> &'static str {
 /// limits of a transaction (A12).
 #[tokio::test]
 async fn a12_pages_full_of_the_longest_links_are_worked_in() {
-    let index = Index::open(&Store::in_memory(1), "long").await.unwrap();
+    let index = Index::open(&fresh(1), "long").await.unwrap();
     let long = |page: usize, n: usize| {
         let head = format!("http://{page}.site.test/{n}/");
         uri(&format!("{head}{}", "z".repeat(index::URI_BYTES_MAX - 40 - head.len())))

@@ -46,7 +46,7 @@ impl Snapshot {
             Snapshot::Mem(snapshot) => snapshot.time(),
             Snapshot::Embedded(_) => None,
             #[cfg(feature = "tikv")]
-            Snapshot::Tikv(snapshot) => Some(snapshot.time()),
+            Snapshot::Tikv(snapshot) => snapshot.time(),
         }
     }
 }

@@ -155,9 +155,21 @@ impl Store {
         Ok(Store { _held: Some(Arc::new(held)), ..store })
     }
 
+    /// For tests of one process that move its clock by hand.
+    #[cfg(all(feature = "tikv", feature = "contract"))]
+    pub(crate) fn be_alone(&self) {
+        if let Engine::Tikv(tikv) = &self.engine {
+            tikv.be_alone();
+        }
+    }
+
     /// Whether other processes may be at work on it at the same time.
     pub fn is_shared(&self) -> bool {
-        self.engine.is_far()
+        match &self.engine {
+            Engine::Mem(_) | Engine::Embedded(_) => self.engine.is_far(),
+            #[cfg(feature = "tikv")]
+            Engine::Tikv(tikv) => !tikv.is_alone(),
+        }
     }
 
     fn with(engine: Engine, stats: Arc<Stats>) -> Store {

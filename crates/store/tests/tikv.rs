@@ -6,8 +6,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
-use std::sync::OnceLock;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::server::WebPkiClientVerifier;
 use store::contract::Subject;
 use store::copy::copy;
 use store::{Faults, OpenError, Options, Place, Store};
@@ -75,6 +81,88 @@ fn m1_certificates_that_are_not_there_are_told_by_name() {
     let refused =
         open("tikv://127.0.0.1:1/skurd?ca=/nowhere/ca.pem&cert=c.pem&key=k.pem").expect_err("opened");
     assert!(refused.to_string().starts_with("cannot read /nowhere/ca.pem: "), "{refused}");
+}
+
+#[test]
+fn m1_what_is_no_cluster_of_a_known_kind_is_told_in_one_sentence() {
+    // Something listens, and speaks otherwise than a placement driver of any version would.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
+        }
+    });
+    let sentence = open(&format!("tikv://{at}/skurd")).expect_err("opened").to_string();
+    assert!(
+        sentence.starts_with(&format!("the store at tikv://{at}/skurd cannot be reached: ")),
+        "{sentence}"
+    );
+    assert!(!sentence.contains('\n'), "{sentence}");
+}
+
+/// A certificate and its key, as files.
+fn written(dir: &Path, name: &str, certificate: &[u8], key: &[u8]) {
+    for (end, label, bytes) in [("pem", "CERTIFICATE", certificate), ("key", "PRIVATE KEY", key)] {
+        let text = data_encoding::BASE64.encode(bytes);
+        let pem = format!("-----BEGIN {label}-----\n{text}\n-----END {label}-----\n");
+        std::fs::write(dir.join(format!("{name}.{end}")), pem).unwrap();
+    }
+}
+
+#[test]
+fn m1_with_certificates_the_cluster_is_spoken_to_in_tls_by_both_sides() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let authority_key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = params.self_signed(&authority_key).unwrap();
+    written(dir.path(), "ca", authority.der(), authority_key.serialized_der());
+    let issuer = Issuer::new(params, authority_key);
+    let issued = || {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        (params.signed_by(&key, &issuer).unwrap(), key)
+    };
+    let (client, client_key) = issued();
+    written(dir.path(), "client", client.der(), client_key.serialized_der());
+
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(authority.der().clone()).unwrap();
+    let verifier =
+        WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider)).build().unwrap();
+    let (server, server_key) = issued();
+    let mut config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_client_cert_verifier(verifier)
+        .with_single_cert(
+            vec![server.der().clone()],
+            PrivatePkcs8KeyDer::from(server_key.serialized_der().to_vec()).into(),
+        )
+        .unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut connection = rustls::ServerConnection::new(Arc::new(config)).unwrap();
+        let mut first = [0; 14];
+        rustls::Stream::new(&mut connection, &mut stream).read_exact(&mut first).unwrap();
+        (connection.peer_certificates().map(<[_]>::len), first)
+    });
+    let file = |name: &str| dir.path().join(name).display().to_string();
+    let (ca, cert, key) = (file("ca.pem"), file("client.pem"), file("client.key"));
+    let refused = open(&format!("tikv://{at}/skurd?ca={ca}&cert={cert}&key={key}")).expect_err("opened");
+    assert!(matches!(refused, OpenError::Unreachable { .. }), "it says no more: {refused}");
+    assert_eq!(server.join().unwrap(), (Some(1), *b"PRI * HTTP/2.0"));
+
+    // Files that are there, and are no certificates.
+    std::fs::write(dir.path().join("ca.pem"), "nothing of the kind").unwrap();
+    let sentence =
+        open(&format!("tikv://{at}/skurd?ca={ca}&cert={cert}&key={key}")).expect_err("opened").to_string();
+    assert!(!sentence.contains('\n'), "{sentence}");
 }
 
 #[test]

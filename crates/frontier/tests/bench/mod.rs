@@ -11,6 +11,7 @@ use policy::catalog::Change;
 use policy::model::{Limits, LinkKind, Profile};
 use policy::time::Span;
 use policy::url::CrawlUrl;
+use store::contract::fresh;
 use store::{Options, Store};
 use testkit::catalog;
 
@@ -119,14 +120,14 @@ pub fn basic() -> Vec<Change> {
     vec![put(collection("news")), put(profile("daily", "news")), put(seed("a", "https://a.no/", &["daily"]))]
 }
 
-/// Runs a scenario on the in-memory engine and on disk.
+/// Runs a scenario on the in-memory engine, or a cluster (`store::contract::fresh`), and on disk.
 pub fn both<F, Fut>(scenario: F)
 where
     F: Fn(Bench) -> Fut,
     Fut: Future<Output = ()>,
 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(scenario(Bench::on(Store::in_memory(1))));
+    runtime.block_on(scenario(Bench::on(fresh(1))));
     let dir = tempfile::TempDir::new().unwrap();
     let options = Options { disk_reserve_bytes: 0, ..Options::default() };
     runtime.block_on(scenario(Bench::on(Store::open(dir.path(), &options).unwrap())));

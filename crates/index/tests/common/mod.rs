@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use index::{Index, Page, Uri};
 use policy::time::Time;
-use store::Store;
+use store::contract::fresh;
 
 pub fn uri(url: &str) -> Uri {
     Uri::of_url(url).unwrap_or_else(|skip| panic!("{url}: {skip}"))
@@ -35,7 +35,7 @@ pub async fn dump(index: &Index) -> String {
 }
 
 pub async fn new_index() -> Index {
-    Index::open(&Store::in_memory(1), "test").await.unwrap()
+    Index::open(&fresh(1), "test").await.unwrap()
 }
 
 /// Current pages, each with its links: target and anchor.

@@ -222,6 +222,15 @@ impl Fleet {
         }
     }
 
+    /// As one that is told to stop: it gives its shards away.
+    pub(crate) async fn depart(&mut self, name: &str) {
+        if let Some(node) = self.nodes.get(name) {
+            node.run.abort();
+            let _ = node.frontier.depart().await;
+            self.kill(name).await;
+        }
+    }
+
     /// What must hold at any moment.
     pub(crate) async fn is_sound(&self) {
         self.store.inject(Faults::default()).unwrap();

@@ -47,12 +47,9 @@ async fn storm(seed: u64, nodes: usize) -> usize {
                 }
             }
             2 => {
-                // As one that is told to stop: it gives its shards away.
-                if let Some(node) = fleet.nodes.get(&name).filter(|node| !*node.stopped.borrow()) {
-                    node.run.abort();
+                if fleet.nodes.get(&name).is_some_and(|node| !*node.stopped.borrow()) {
                     fleet.store.inject(Faults::default()).unwrap();
-                    let _ = node.frontier.depart().await;
-                    fleet.kill(&name).await;
+                    fleet.depart(&name).await;
                     down.insert(name, 0);
                 }
             }

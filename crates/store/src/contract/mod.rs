@@ -8,6 +8,7 @@
 
 mod contention;
 pub mod crash;
+mod fresh;
 pub mod golden;
 mod history;
 mod isolation;
@@ -15,6 +16,7 @@ mod shape;
 pub mod upgrading;
 
 pub use contention::*;
+pub use fresh::fresh;
 pub use history::*;
 pub use isolation::*;
 pub use shape::*;

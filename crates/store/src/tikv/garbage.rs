@@ -66,3 +66,35 @@ async fn take_lease(tikv: &Tikv, transaction: &mut Transaction, me: u64, now: i6
     tikv.cluster.commit(transaction).await?;
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedded::Missing;
+    use crate::upgrade;
+
+    /// `SKURD_TEST_PD` is the address of a placement driver, as for the contract.
+    #[test]
+    fn m1_one_process_at_a_time_removes_old_versions() {
+        let Some(pd) = std::env::var("SKURD_TEST_PD").ok().filter(|pd| !pd.is_empty()) else {
+            return eprintln!("skipped: SKURD_TEST_PD names no cluster");
+        };
+        let address = format!("tikv://{pd}/test-{:016x}?gc=off", fastrand::u64(..)).parse().unwrap();
+        let (tikv, _) = Tikv::open(&address, Arc::default(), |_| (), Missing::Create).unwrap();
+        let (one, other) = (1, 2);
+        let home = tikv.cluster.home.clone();
+        upgrade::wait(home.within(async {
+            let key = tikv.own_key(b"ROW");
+            for version in 0..20u8 {
+                let mut transaction = tikv.begin().await.unwrap();
+                transaction.put(key.clone(), vec![version]).await.unwrap();
+                tikv.cluster.commit(&mut transaction).await.unwrap();
+            }
+            turn(&tikv, one).await.unwrap();
+            assert!(!turn(&tikv, other).await.unwrap(), "the other has the lease");
+            turn(&tikv, one).await.unwrap();
+            let mut transaction = tikv.begin().await.unwrap();
+            assert_eq!(transaction.get(key).await.unwrap(), Some(vec![19]));
+        }));
+    }
+}

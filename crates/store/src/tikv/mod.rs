@@ -87,6 +87,8 @@ struct Cluster {
     notice: fn(&Notice),
     /// Whether it did not answer when it was last asked.
     silent: AtomicBool,
+    /// See [`Tikv::be_alone`].
+    alone: AtomicBool,
 }
 
 /// A transaction under way, read at its beginning.
@@ -155,15 +157,32 @@ impl Tikv {
             operations: Operations::default(),
             notice,
             silent: AtomicBool::new(false),
+            alone: AtomicBool::new(false),
         };
         let tikv = Tikv { cluster: Arc::new(cluster) };
-        let format = tokio::time::timeout(OPEN_MAX, tikv.format(missing))
-            .await
-            .map_err(|_| unreachable("its servers do not answer".to_owned()))??;
+        let format = tikv.format_in_time(missing).await?;
         if address.collects_garbage {
             garbage::collect(&tikv.cluster);
         }
         Ok((tikv, format))
+    }
+
+    /// A server that moves, or a region that is being split, is no reason not to start.
+    async fn format_in_time(&self, missing: Missing) -> Result<u8, OpenError> {
+        let mut reason = "its servers do not answer".to_owned();
+        let known = async {
+            loop {
+                match self.format(missing).await {
+                    Err(OpenError::Unreachable { reason: now, .. }) => reason = now,
+                    known => return known,
+                }
+                tokio::time::sleep(WAIT).await;
+            }
+        };
+        match tokio::time::timeout(OPEN_MAX, known).await {
+            Ok(known) => known,
+            Err(_) => Err(OpenError::Unreachable { address: self.cluster.address.to_string(), reason }),
+        }
     }
 
     /// The format under the prefix; written, where there is nothing and one may be made.
@@ -214,6 +233,17 @@ impl Tikv {
         self.cluster.commit(&mut transaction).await
     }
 
+    /// For tests of one process that move its clock by hand: nobody else is there, and the placement
+    /// driver's clock is not told.
+    #[cfg(feature = "contract")]
+    pub(crate) fn be_alone(&self) {
+        self.cluster.alone.store(true, Relaxed);
+    }
+
+    pub(crate) fn is_alone(&self) -> bool {
+        self.cluster.alone.load(Relaxed)
+    }
+
     pub(crate) fn operations(&self) -> &Operations {
         &self.cluster.operations
     }
@@ -241,7 +271,11 @@ impl Tikv {
 
     async fn begin(&self) -> Result<Transaction> {
         self.cluster.operations.begins.fetch_add(1, Relaxed);
-        in_time(self.cluster.client.begin_with_options(options())).await
+        // It is one question: who waits longer for its answer tells nobody that there is none.
+        match tokio::time::timeout(REQUEST_MAX, self.cluster.client.begin_with_options(options())).await {
+            Ok(begun) => begun.map_err(|error| failed(&error)),
+            Err(_) => Err(Error::transient(no_answer(REQUEST_MAX))),
+        }
     }
 
     pub(crate) async fn commit(&self, snapshot: &TikvSnapshot, set: WriteSet) -> Result<()> {
@@ -318,7 +352,7 @@ impl Cluster {
         let error = match tokio::time::timeout(CALL_MAX, transaction.commit()).await {
             Ok(Ok(_)) => return Ok(()),
             Ok(Err(error)) => self.refused(&error),
-            Err(_) => Error::Undetermined(no_answer()),
+            Err(_) => Error::Undetermined(no_answer(CALL_MAX)),
         };
         // Others wait for its locks otherwise. If this fails too, they find out by themselves.
         let rolled_back = tokio::time::timeout(CALL_MAX, transaction.rollback()).await;
@@ -362,8 +396,8 @@ impl TikvSnapshot {
     }
 
     /// The placement driver's clock.
-    pub(crate) fn time(&self) -> i64 {
-        self.at.physical
+    pub(crate) fn time(&self) -> Option<i64> {
+        (!self.tikv.is_alone()).then_some(self.at.physical)
     }
 
     pub(crate) async fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
@@ -452,7 +486,7 @@ impl TikvSnapshot {
         };
         match tokio::time::timeout(CALL_MAX, page).await {
             Ok(answer) => answer,
-            Err(_) => Err(ClientError::StringError(no_answer())),
+            Err(_) => Err(ClientError::StringError(no_answer(CALL_MAX))),
         }
     }
 }
@@ -480,7 +514,7 @@ impl Patience {
 async fn in_time<T>(call: impl Future<Output = std::result::Result<T, ClientError>>) -> Result<T> {
     match tokio::time::timeout(CALL_MAX, call).await {
         Ok(answer) => answer.map_err(|error| failed(&error)),
-        Err(_) => Err(Error::transient(no_answer())),
+        Err(_) => Err(Error::transient(no_answer(CALL_MAX))),
     }
 }
 
@@ -494,6 +528,6 @@ fn failed(error: &ClientError) -> Error {
     Error::transient(error.to_string())
 }
 
-fn no_answer() -> String {
-    format!("no answer in {} s", CALL_MAX.as_secs())
+fn no_answer(limit: Duration) -> String {
+    format!("no answer in {} s", limit.as_secs())
 }
