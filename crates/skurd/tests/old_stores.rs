@@ -86,7 +86,7 @@ fn assert_says_what_it_said(name: &str) {
     // Nothing is rewritten since format 2: rows say which version they have.
     match old == "skurd-store 1\n" {
         true => {
-            assert!(told.err.contains(&begun) && told.err.contains("is upgraded: "), "{name}: {}", told.err)
+            assert!(told.err.contains(&begun) && told.err.contains("is upgraded: "), "{name}: {}", told.err);
         }
         false => assert_eq!(told.err, "", "{name}, {old}"),
     }
