@@ -100,6 +100,7 @@ fn table<'a>(kind: Kind, visit: &'a Visit, rows: &'a [Row]) -> Table<'a, Row> {
         Kind::Collection => table
             .name("Collection", link_to)
             .figures("Profiles", members(Kind::Profile, "collection"))
+            .column("Engine", |row| or_dash(row.text("engine")))
             .column("Files begin with", |row| or_dash(row.text("warc_prefix"))),
     };
     table

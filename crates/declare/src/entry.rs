@@ -106,7 +106,7 @@ impl Kind {
             }
             Kind::Collection => {
                 let collection = catalog.collection(name).filter(|found| found.active != active)?;
-                Some(Change::PutCollection(Collection { active, ..collection.clone() }))
+                Some(Change::PutCollection(Box::new(Collection { active, ..collection.clone() })))
             }
             Kind::Group => None,
         }
@@ -198,7 +198,7 @@ fn change(catalog: &Catalog, kind: Kind, fields: Fields, reader: &mut Reader) ->
             let (mut profiles, _) = profile::resolve(&[fields], &known(Kind::Collection), reader);
             profiles.pop().map(|profile| Change::PutProfile(Box::new(profile)))
         }
-        Kind::Collection => Some(Change::PutCollection(declare::collection(&fields, reader))),
+        Kind::Collection => Some(Change::PutCollection(Box::new(declare::collection(&fields, reader)))),
         Kind::Group => {
             let own = fields.text("name").unwrap_or_default();
             for value in fields.list("hosts") {

@@ -112,7 +112,7 @@ impl Declared {
     /// What to tell the catalog, in an order in which no reference ever dangles.
     pub fn into_changes(self) -> Vec<Change> {
         let mut changes = vec![Change::PutSettings(Box::new(self.settings))];
-        changes.extend(self.collections.into_iter().map(Change::PutCollection));
+        changes.extend(self.collections.into_iter().map(|own| Change::PutCollection(Box::new(own))));
         changes.extend(self.profiles.into_iter().map(|profile| Change::PutProfile(Box::new(profile))));
         changes.extend(self.groups.into_iter().map(Change::PutGroup));
         let hosts = self.hosts.into_iter();

@@ -110,7 +110,7 @@ mod tests {
             &[("Authorization", "Basic s3cret"), ("Accept", "text/html")],
             &[("a.no", "sid", "s1"), ("b.no", "sid", "s2")],
         );
-        catalog.apply(Change::PutCollection(kept.clone())).unwrap();
+        catalog.apply(Change::PutCollection(Box::new(kept.clone()))).unwrap();
         let cookies = [("b.no", "sid", MASK), ("a.no", "sid", MASK)];
         let mut shown = collection(&[("AUTHORIZATION", MASK), ("X-New", "n")], &cookies);
         restore(&mut shown, &catalog).unwrap();

@@ -278,9 +278,9 @@ fn changes() -> Vec<Change> {
     let group = HostGroup { name: "group:g".into(), hosts: vec!["a.test".into()], politeness: politeness() };
     let seed =
         Seed { name: "s".into(), url: "http://a.test/".into(), active: true, profiles: vec!["p".into()] };
-    let others = other_collections().map(Change::PutCollection);
+    let others = other_collections().map(|own| Change::PutCollection(Box::new(own)));
     let mut changes = vec![
-        Change::PutCollection(collection()),
+        Change::PutCollection(Box::new(collection())),
         Change::DeleteCollection("c".into()),
         Change::PutProfile(Box::new(profile())),
         Change::DeleteProfile("p".into()),
@@ -440,11 +440,11 @@ fn b1_what_format_2_declared_means_the_same_without_a_browser() {
     let expected: Vec<Change> = changes()
         .into_iter()
         .map(|change| match change {
-            Change::PutCollection(own) => Change::PutCollection(Collection {
+            Change::PutCollection(own) => Change::PutCollection(Box::new(Collection {
                 engine: Engine::Http,
                 browser: BrowserSettings::default(),
-                ..own
-            }),
+                ..*own
+            })),
             Change::PutSettings(own) => {
                 Change::PutSettings(Box::new(Settings { browser: BrowserProgram::default(), ..*own }))
             }

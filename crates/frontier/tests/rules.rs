@@ -18,8 +18,8 @@ use policy::time::{Span, Time};
 fn f1_f3_a_seed_starts_in_the_collections_of_its_profiles_once_each() {
     both(|b| async move {
         b.declare([
-            Change::PutCollection(collection("news")),
-            Change::PutCollection(collection("shop")),
+            Change::PutCollection(Box::new(collection("news"))),
+            Change::PutCollection(Box::new(collection("shop"))),
             put(profile("daily", "news")),
             put(profile("weekly", "news")),
             put(profile("shopping", "shop")),
@@ -269,7 +269,8 @@ fn f8_parallel_is_the_number_of_requests_at_once() {
 #[test]
 fn f9_f10_f11_f12_f13_f14_live_changes_take_effect_at_the_next_evaluation() {
     let seed_off = || Change::PutSeed(Seed { active: false, ..seed("a", "https://a.no/", &["daily"]) });
-    let collection_off = || Change::PutCollection(Collection { active: false, ..collection("news") });
+    let collection_off =
+        || Change::PutCollection(Box::new(Collection { active: false, ..collection("news") }));
     let profile_off = || put(Profile { active: false, ..profile("daily", "news") });
     // rule, the change, and whether the URL is still there afterwards
     let table: [(Rule, Change, bool); 6] = [

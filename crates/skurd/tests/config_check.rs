@@ -64,6 +64,32 @@ fn l14_walks_are_explained() {
 }
 
 #[test]
+fn b2_settings_of_the_browser_are_explained() {
+    run_cases(include_str!("config/browser.txt"));
+}
+
+#[test]
+fn b1_the_example_with_a_browser_is_good() {
+    let output = check(include_str!("../../../examples/browser.yaml"), &[]);
+    assert_eq!(text(&output.stderr), "");
+    assert!(text(&output.stdout).contains(" is good: 2 collections, 2 profiles, 1 seed"));
+}
+
+/// No mistake for certain: the engine may be switched later. But hardly meant.
+#[test]
+fn b1_a_browser_that_is_not_used_is_warned_of() {
+    let seeds = "seeds: [{url: https://a.no/, profiles: [p]}]\n";
+    for (engine, warned) in [("", true), ("engine: http, ", true), ("engine: browser, ", false)] {
+        let file = BASE.replace("name: c}", &format!("name: c, {engine}browser: {{dom: no}}}}")) + seeds;
+        let output = check(&file, &[]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let told = "warning: c.yaml: collection `c` has `browser` settings that nothing uses: the engine is http\n  \
+                    hint: give `engine: browser`, or leave the settings out\n";
+        assert_eq!(text(&output.stderr), if warned { told } else { "" }, "{file}");
+    }
+}
+
+#[test]
 fn i3_broken_yaml_is_explained() {
     run_cases(include_str!("config/yaml.txt"));
 }

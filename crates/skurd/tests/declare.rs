@@ -59,8 +59,9 @@ fn i1_a_wrong_config_changes_nothing() {
 #[test]
 fn i1_things_are_added_switched_and_deleted() {
     let world = World::empty(SKURD);
-    let steps: [(&[&str], &str); 12] = [
+    let steps: [(&[&str], &str); 13] = [
         (&["collection", "add", "news", "--warc-prefix", "N"], "collection news is added\n"),
+        (&["collection", "add", "shops", "--engine", "browser"], "collection shops is added\n"),
         (
             &[
                 "profile",
@@ -142,6 +143,48 @@ fn i3_what_is_shown_can_be_applied_again() {
     let changed: u64 =
         counts.iter().map(|c| c["changed"].as_u64().unwrap() + c["added"].as_u64().unwrap()).sum();
     assert_eq!(changed, 0, "{counts:?}\n{config}");
+}
+
+/// B1, B2: what is shown of a browser, in YAML, is applied again without a change; what is not said
+/// stays as it is by default.
+#[test]
+fn b2_a_browser_that_is_shown_can_be_applied_again() {
+    let world = World::empty(SKURD);
+    let browser = "
+settings: {browser: {path: /opt/chrome, sandbox: off, tabs: 3}}
+collections:
+  - name: news
+    engine: browser
+    browser:
+      language: nb-NO,nb
+      timezone: Europe/Oslo
+      viewport: {width: 390}
+      device: {touch: yes, scale: 2.5}
+      behaviours: {click: 'a[title=\"#1: more\"]'}
+      screenshot: none
+      limits: {total: 2m, media_bytes: 5MB}
+";
+    world.write("c.yaml", browser);
+    world.good(&["config", "apply", "c.yaml"]);
+    let own = &world.json(&["collection", "show", "news"])[0];
+    assert_eq!((&own["engine"], &own["browser"]["screenshot"]), (&json!("browser"), &json!("none")));
+    assert_eq!(own["browser"]["viewport"], json!({"width": 390, "height": 1024}));
+    assert_eq!(own["browser"]["limits"]["load"], "30s");
+    let shown = world.good(&["collection", "show", "news"]).replace('\n', "\n    ");
+    world.write("again.yaml", &format!("collections:\n  - {shown}"));
+    let count = |file: &str, kind: &str| {
+        let counts = world.json(&["config", "apply", file]);
+        counts.into_iter().find(|count| count["kind"] == kind).unwrap()["unchanged"].clone()
+    };
+    assert_eq!(count("again.yaml", "collection"), 1, "{shown}");
+    assert_eq!(count("c.yaml", "collection"), 1);
+    world.good(&["collection", "add", "plain", "--engine", "http"]);
+    assert_eq!(
+        world.good(&["collection", "list"]),
+        "name   active  profiles  engine   warc prefix\n\
+         news   yes            0  browser  –\n\
+         plain  yes            0  http     –\n"
+    );
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub fn put(declared: impl Declared) -> Change {
 
 impl Declared for Collection {
     fn change(self) -> Change {
-        Change::PutCollection(self)
+        Change::PutCollection(Box::new(self))
     }
 }
 

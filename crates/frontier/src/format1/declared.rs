@@ -54,7 +54,7 @@ enum Change {
 impl Change {
     fn now(self) -> Option<catalog::Change> {
         Some(match self {
-            Change::PutCollection(old) => catalog::Change::PutCollection(old.into()),
+            Change::PutCollection(old) => catalog::Change::PutCollection(Box::new(old.into())),
             Change::DeleteCollection(name) => catalog::Change::DeleteCollection(name),
             Change::PutProfile(old) => catalog::Change::PutProfile(Box::new(old.now()?)),
             Change::DeleteProfile(name) => catalog::Change::DeleteProfile(name),

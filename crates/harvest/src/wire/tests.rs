@@ -262,12 +262,12 @@ fn settings_with(robots_cache: Span) -> Change {
 }
 
 fn collection(name: &str, user_agent: Option<&str>) -> Change {
-    Change::PutCollection(Collection {
+    Change::PutCollection(Box::new(Collection {
         name: name.to_owned(),
         user_agent: user_agent.map(str::to_owned),
         index: false,
         ..Collection::default()
-    })
+    }))
 }
 
 fn profile(name: &str, collection: &str) -> Change {

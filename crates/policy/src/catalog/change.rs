@@ -9,7 +9,7 @@ use crate::url::{UrlRefusal, UrlRules, normalise};
 /// A put replaces what has the same name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Change {
-    PutCollection(Collection),
+    PutCollection(Box<Collection>),
     DeleteCollection(String),
     PutProfile(Box<Profile>),
     DeleteProfile(String),
@@ -40,7 +40,7 @@ impl Catalog {
     pub fn apply(&mut self, change: Change) -> Result<(), CatalogError> {
         match change {
             Change::PutCollection(collection) => {
-                self.collections.insert(collection.name.clone(), collection);
+                self.collections.insert(collection.name.clone(), *collection);
             }
             Change::DeleteCollection(name) => {
                 self.collections.remove(&name);

@@ -196,7 +196,7 @@ impl World {
             5 => {
                 let at = rng.usize(0..self.collections.len());
                 self.collections[at].active = !self.collections[at].active;
-                Change::PutCollection(self.collections[at].clone())
+                Change::PutCollection(Box::new(self.collections[at].clone()))
             }
             6 => Change::DeleteSeed(self.seeds[rng.usize(0..self.seeds.len())].name.clone()),
             // Not the one of the walks, which could not be put back before they are looked at.

@@ -1,5 +1,6 @@
 //! What can be said of a seed, profile, collection or host group when it is added.
 
+use policy::browser::Engine;
 use policy::model::RobotsPolicy;
 use policy::scope::{Pattern, Within};
 use policy::time::Span;
@@ -38,10 +39,17 @@ pub(crate) struct AddArgs {
     pub(crate) replace: bool,
 }
 
+const ENGINES: [(Engine, &str, &str); 2] =
+    [(Engine::Http, "http", "As they are"), (Engine::Browser, "browser", "With pages opened in a browser")];
+
 /// Add a collection: what is harvested together and apart from the rest
+///
+/// What has no option here (headers, cookies, how the browser is set up) is set in a config file,
+/// see `skurd config apply`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  skurd collection add news
-  skurd collection add intranet --warc-prefix INTRA --user-agent 'archive/1.0' --no-index")]
+  skurd collection add intranet --warc-prefix INTRA --user-agent 'archive/1.0' --no-index
+  skurd collection add shops --engine browser")]
 pub(crate) struct CollectionArgs {
     #[command(flatten)]
     pub(crate) data: DataDir,
@@ -56,6 +64,9 @@ pub(crate) struct CollectionArgs {
     /// Keep its pages out of the link index
     #[arg(long)]
     pub(crate) no_index: bool,
+    /// How its URLs are fetched
+    #[arg(long, default_value = "http", value_parser = value::one_of(ENGINES))]
+    pub(crate) engine: Engine,
     #[command(flatten)]
     pub(crate) add: AddArgs,
 }

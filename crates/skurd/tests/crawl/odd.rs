@@ -124,7 +124,7 @@ fn a12_a_header_from_before_that_cannot_be_sent_is_not_sent() {
         let mut collection =
             frontier.with_catalog(|catalog| catalog.collection("c").cloned()).await.unwrap().unwrap();
         collection.headers = vec![("Connection".into(), "close".into()), ("X-Key".into(), "seven".into())];
-        frontier.declare(&[Change::PutCollection(collection)]).await.unwrap();
+        frontier.declare(&[Change::PutCollection(Box::new(collection))]).await.unwrap();
     });
     let way = world.way();
     let way: Vec<&str> = way.iter().map(String::as_str).collect();

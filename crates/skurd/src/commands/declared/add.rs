@@ -66,6 +66,7 @@ pub(crate) fn collection(args: CollectionArgs) -> Result<()> {
         user_agent: args.user_agent,
         warc_prefix: args.warc_prefix,
         index: !args.no_index,
+        engine: args.engine,
         ..Collection::default()
     };
     let client = Client::create(&args.data.dir)?;

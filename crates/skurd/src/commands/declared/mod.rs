@@ -153,10 +153,11 @@ const PROFILES: [Column<Value>; 10] = [
     }),
 ];
 
-const COLLECTIONS: [Column<Value>; 4] = [
+const COLLECTIONS: [Column<Value>; 5] = [
     left("name", |collection| shown(&collection["name"])),
     left("active", |collection| shown(&collection["active"])),
     right("profiles", |collection| shown(&collection["profiles"])),
+    left("engine", |collection| shown(&collection["engine"])),
     left("warc prefix", |collection| shown(&collection["warc_prefix"])),
 ];
 
