@@ -78,13 +78,15 @@ pub async fn list_captures(app: &App, filter: Filter) -> Answer<Page<CaptureItem
     let limit = page::limit(filter.limit)?;
     let collections = app.collections_with_captures(filter.collection.as_deref()).await?;
     let url = match &filter.url {
-        Some(url) => Some(app.url(url).await?),
+        // What is no page has a name of its own: a look-up, a picture, a final DOM (B16).
+        Some(name) if ["dns:", "urn:"].iter().any(|scheme| name.starts_with(scheme)) => Some(name.clone()),
+        Some(url) => Some(app.url(url).await?.as_str().to_owned()),
         None => None,
     };
     let mut ranges = Vec::new();
     for collection in collections {
         ranges.push(match (&url, &filter.prefix) {
-            (Some(url), _) => ranges::captures_of(&collection, &net::surt::key(url.as_str())),
+            (Some(url), _) => ranges::captures_of(&collection, &net::surt::key(url)),
             (None, Some(prefix)) => {
                 ranges::captures_below(&collection, &net::surt::key(app.url(prefix).await?.as_str()))
             }
@@ -92,7 +94,7 @@ pub async fn list_captures(app: &App, filter: Filter) -> Answer<Page<CaptureItem
         });
     }
     // Two spellings share a key.
-    let is_wanted = |(_, row): &(CaptureId, Capture)| url.as_ref().is_none_or(|url| row.url == url.as_str());
+    let is_wanted = |(_, row): &(CaptureId, Capture)| url.as_ref().is_none_or(|url| row.url == *url);
     let mut list = Listing::begin(filter.cursor.as_deref(), limit, ranges)?;
     while let Some((_, rest, limit)) = list.next()? {
         let (rows, rest) = app.frontier.captures_in(&rest, limit).await?;

@@ -2,6 +2,7 @@
 
 use frontier::{Explanation, HostSituation, Pause, Situation};
 use policy::Rule;
+use policy::browser::{Refusal, Rendering};
 use policy::time::Time;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -40,6 +41,8 @@ pub struct WhyItem {
     pub steps: Vec<WhyStep>,
     /// What decides now, and what follows.
     pub verdict: Option<WhyVerdict>,
+    /// What its browser made of it the last time; none: it has none, or did not open it yet.
+    pub rendering: Option<WhyRendering>,
     pub host: WhyHost,
     /// What keeps it from being harvested whatever the rules say: `everything`, `collection`,
     /// `host`.
@@ -53,6 +56,56 @@ pub struct WhyBlacklisted {
     pub since: String,
     #[schema(format = DateTime)]
     pub until: Option<String>,
+}
+
+/// What came of the last time a browser opened it (B21).
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct WhyRendering {
+    #[schema(format = DateTime)]
+    pub at: String,
+    /// `ok`, `slow-load`, `never-idle`, `hung`, `crashed`, `download`, `refused` or `browser-gone`.
+    pub ending: String,
+    pub load_ms: u64,
+    pub behave_ms: u64,
+    pub collect_ms: u64,
+    pub total_ms: u64,
+    /// Beside the document.
+    pub requests: u32,
+    pub from_archive: u32,
+    pub failed: u32,
+    pub refused: u32,
+    /// The first of them.
+    pub refusals: Vec<WhyRefusal>,
+    /// The limit it ran into.
+    pub truncated: Option<String>,
+    pub note: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct WhyRefusal {
+    pub url: String,
+    pub reason: String,
+}
+
+impl From<Rendering> for WhyRendering {
+    fn from(row: Rendering) -> WhyRendering {
+        let refusal = |refusal: Refusal| WhyRefusal { url: refusal.url, reason: refusal.reason };
+        WhyRendering {
+            at: row.at.to_string(),
+            ending: row.ending.as_str().to_owned(),
+            load_ms: row.load.0,
+            behave_ms: row.behave.0,
+            collect_ms: row.collect.0,
+            total_ms: row.total.0,
+            requests: row.requests,
+            from_archive: row.from_archive,
+            failed: row.failed,
+            refused: row.refused,
+            refusals: row.refusals.into_iter().map(refusal).collect(),
+            truncated: row.truncated,
+            note: row.note,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -120,7 +173,8 @@ pub async fn why(app: &App, asked: Asked) -> Answer<Vec<WhyItem>> {
     let mut items = Vec::new();
     for name in &collections {
         for why in app.frontier.why(&url, Some(name)).await? {
-            items.push(item(why, &pauses));
+            let rendering = app.frontier.rendering(&why.collection, &why.url).await?;
+            items.push(WhyItem { rendering: rendering.map(WhyRendering::from), ..item(why, &pauses) });
         }
     }
     Ok(items)
@@ -165,6 +219,7 @@ fn item(why: Explanation, pauses: &[(Pause, Time)]) -> WhyItem {
         errors: record.map(|record| record.errors),
         not_found: record.map(|record| record.not_found),
         blacklist,
+        rendering: None,
         host: host(&why.host),
         paused: pausing(pauses, Some(&why.collection), Some(&why.host.host), None),
         steps: why.steps.into_iter().map(step).collect(),

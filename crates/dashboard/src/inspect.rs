@@ -81,6 +81,15 @@ fn card(visit: &Visit, item: &WhyItem) -> Markup {
                     @if let Some(until) = &entry.until { ", until " (time(until)) } }
             }
             @if let Some(problem) = &item.problem { p { "The last fetch: " (shown(problem)) } }
+            @if let Some(seen) = &item.rendering {
+                p { "In the browser: " b { (seen.ending) } " after " (seen.total_ms) " ms (load " (seen.load_ms) ", behaviours "
+                    (seen.behave_ms) ", collect " (seen.collect_ms) "); " (seen.requests) " requests, " (seen.from_archive)
+                    " of them from the archive, " (seen.failed) " failed, " (seen.refused) " refused."
+                    @if let Some(cut) = &seen.truncated { " Cut off: " (shown(cut)) "." } }
+                @if !seen.refusals.is_empty() {
+                    ul { @for refusal in &seen.refusals { li { (shown(&refusal.url)) ": " (shown(&refusal.reason)) } } }
+                }
+            }
             (steps(item))
             (record(item))
             (host(&item.host))

@@ -7,7 +7,7 @@ use store::Result;
 
 use crate::Frontier;
 use crate::schema::{COUNTERS, URLS};
-use crate::transaction::Arrivals;
+use crate::transaction::{Arrivals, Transaction};
 
 pub(crate) const RUN: &str = "run";
 /// Seeds started in one transaction.
@@ -38,7 +38,7 @@ impl Frontier {
     #[crate::boxed]
     pub async fn start(&self, target: &Target) -> Result<Started> {
         let pairs = self.with_catalog(|catalog| pairs(catalog, target)).await?;
-        self.start_pairs(pairs.into_iter().collect()).await
+        self.start_pairs(pairs.into_iter().collect(), Which::All).await
     }
 
     /// Starts every seed that was never started in a collection it belongs to; the others go on as
@@ -63,10 +63,10 @@ impl Frontier {
                 new.push((seed, collection));
             }
         }
-        self.start_pairs(new).await
+        self.start_pairs(new, Which::New).await
     }
 
-    async fn start_pairs(&self, pairs: Vec<(String, String)>) -> Result<Started> {
+    async fn start_pairs(&self, pairs: Vec<(String, String)>, which: Which) -> Result<Started> {
         if pairs.is_empty() {
             return Ok(Started::default());
         }
@@ -87,6 +87,10 @@ impl Frontier {
                 let mut arrivals = Arrivals::new();
                 let mut changed = 0;
                 for (seed, collection) in batch {
+                    // Looked at again: another node may have started it since.
+                    if which == Which::New && transaction.is_started(seed, collection).await? {
+                        continue;
+                    }
                     changed +=
                         usize::from(transaction.start_seed(seed, collection, run, &mut arrivals).await?);
                 }
@@ -97,6 +101,25 @@ impl Frontier {
             changed += start.await?;
         }
         Ok(Started { run, seeds: pairs.len(), changed })
+    }
+}
+
+/// What of the seeds that were found is started.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    All,
+    /// Those that nobody has started yet.
+    New,
+}
+
+impl Transaction<'_> {
+    /// Whether the seed's URL is known in the collection.
+    async fn is_started(&self, seed: &str, collection: &str) -> Result<bool> {
+        let url = self.catalog().seed(seed).map(|entry| entry.url.as_str().to_owned());
+        match url {
+            Some(url) => Ok(URLS.get(self.tx, (collection, &url)).await?.is_some()),
+            None => Ok(false),
+        }
     }
 }
 

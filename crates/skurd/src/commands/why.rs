@@ -52,6 +52,30 @@ fn print(out: &mut impl Write, why: &WhyItem, now: Time) -> Result<()> {
     if let Some(problem) = &why.problem {
         fact("problem", problem)?;
     }
+    if let Some(seen) = &why.rendering {
+        let seconds = |ms: u64| format!("{}.{} s", ms / 1000, ms % 1000 / 100);
+        fact(
+            "browser",
+            &format!(
+                "{} in {} (load {}, behaviours {}, collect {}); {} requests, {} of them from the archive, {} failed, {} refused",
+                seen.ending,
+                seconds(seen.total_ms),
+                seconds(seen.load_ms),
+                seconds(seen.behave_ms),
+                seconds(seen.collect_ms),
+                seen.requests,
+                seen.from_archive,
+                seen.failed,
+                seen.refused,
+            ),
+        )?;
+        for refusal in &seen.refusals {
+            fact("refused", &format!("{}: {}", refusal.url, refusal.reason))?;
+        }
+        for said in seen.truncated.iter().chain(&seen.note) {
+            fact("browser", said)?;
+        }
+    }
     fact("host", &host_sentence(&why.host, now))?;
     for what in &why.paused {
         fact("paused", &format!("{what}: nothing of it is given out until it is resumed"))?;

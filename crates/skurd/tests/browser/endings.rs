@@ -91,12 +91,13 @@ fn b12_b18_browser_and_harvester_are_killed_in_mid_page_and_nothing_is_half_ther
     let mut random = fastrand::Rng::with_seed(7);
     for kill in 0..6 {
         let run = world.start(&["c.yaml", "--until-done"]);
-        std::thread::sleep(Duration::from_millis(random.u64(1500..4500)));
+        // At any moment: no line says so.
+        run.line(Duration::from_millis(random.u64(1500..4500)), |_| None::<()>);
         if kill % 2 == 0 {
             run.kill();
         } else {
             kill_browser(run.id());
-            std::thread::sleep(Duration::from_millis(500));
+            run.line(Duration::from_millis(500), |_| None::<()>);
             run.kill();
         }
     }

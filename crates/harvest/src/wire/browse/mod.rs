@@ -319,7 +319,7 @@ impl WireFetcher {
             return Err(Failure::Local(fault));
         }
         let rendering = rendering(&seen, &state, digest, before.as_ref(), self.frontier.now());
-        self.told(order, manner, seen, state, rendering, cookies, page_id).map(Some)
+        self.told(order, manner, &seen, state, rendering, cookies, page_id).map(Some)
     }
 
     async fn page(
@@ -394,7 +394,7 @@ impl WireFetcher {
         &self,
         order: &Order,
         manner: &Manner,
-        seen: Seen,
+        seen: &Seen,
         state: State,
         rendering: Rendering,
         cookies: Vec<Update>,
@@ -411,7 +411,7 @@ impl WireFetcher {
         let mut outlinks = leads(&seen.popups, LinkKind::Link, &manner.rules);
         outlinks.extend(leads(&seen.redirects, LinkKind::Redirect, &manner.rules));
         let url = order.url.as_str();
-        let info = page_info(url, page_id, &seen, &rendering, &infos);
+        let info = page_info(url, page_id, seen, &rendering, &infos);
         let mut resources: Vec<(String, &str, &[u8])> = Vec::new();
         if is_capture {
             if let Some(picture) = &seen.screenshot {

@@ -232,12 +232,13 @@ impl PageOrigin<'_> {
         }
         let url = CrawlUrl::from_normal(asked.url.as_str()).map_err(|why| Stop::Refused(why.to_string()))?;
         let method = method_of(asked).map_err(|why| Stop::Refused(why.to_owned()))?;
-        if method == Method::Get && asked.header("range").is_none() {
-            if let Some((bytes, status)) = self.from_archive(&url, asked).await {
-                (info.from, info.status, info.bytes) = (Source::Archive, Some(status), bytes.len() as u64);
-                self.state.loaded.lock().insert(asked.url.clone());
-                return Ok(to.write(&bytes).await.map(|()| After::Close));
-            }
+        if method == Method::Get
+            && asked.header("range").is_none()
+            && let Some((bytes, status)) = self.archived(&url, asked).await
+        {
+            (info.from, info.status, info.bytes) = (Source::Archive, Some(status), bytes.len() as u64);
+            self.state.loaded.lock().insert(asked.url.clone());
+            return Ok(to.write(&bytes).await.map(|()| After::Close));
         }
         self.robots_allow(&url).await?;
         let media = (method == Method::Get).then(|| asked.header("range")).flatten();
@@ -252,7 +253,7 @@ impl PageOrigin<'_> {
                 return Ok(slice(&whole, range, to).await);
             }
         }
-        self.from_web(&url, method, asked, to, info, busy).await
+        self.fetch(&url, method, asked, to, info, busy).await
     }
 
     /// B3: the navigation, and whoever asks for the same with the same cookies.
@@ -278,7 +279,7 @@ impl PageOrigin<'_> {
     }
 
     /// B10: what was captured in this collection a moment ago, for the same cookies.
-    async fn from_archive(&self, url: &CrawlUrl, asked: &Asked) -> Option<(Vec<u8>, u16)> {
+    async fn archived(&self, url: &CrawlUrl, asked: &Asked) -> Option<(Vec<u8>, u16)> {
         let dir = self.wire.archive_dir()?;
         let fresh = self.settings.fresh;
         let now = self.wire.frontier.now();
@@ -440,7 +441,7 @@ impl PageOrigin<'_> {
         Ok(Some(exchange))
     }
 
-    async fn from_web(
+    async fn fetch(
         &self,
         url: &CrawlUrl,
         method: Method,

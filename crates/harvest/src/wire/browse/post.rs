@@ -59,7 +59,7 @@ fn quote_plus(text: &[u8], into: &mut String) {
     for byte in text {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'-' | b'~' => {
-                into.push(char::from(*byte))
+                into.push(char::from(*byte));
             }
             b' ' => into.push('+'),
             _ => into.push_str(&format!("%{byte:02X}")),
