@@ -46,12 +46,11 @@ async fn storm(seed: u64, nodes: usize) -> usize {
                     node.stopped.send_replace(stops);
                 }
             }
-            2 => {
-                if fleet.nodes.get(&name).is_some_and(|node| !*node.stopped.borrow()) {
-                    fleet.store.inject(Faults::default()).unwrap();
-                    fleet.depart(&name).await;
-                    down.insert(name, 0);
-                }
+            // As one that is told to stop: it gives its shards away.
+            2 if fleet.nodes.get(&name).is_some_and(|node| !*node.stopped.borrow()) => {
+                fleet.store.inject(Faults::default()).unwrap();
+                fleet.depart(&name).await;
+                down.insert(name, 0);
             }
             _ => {}
         }

@@ -94,11 +94,11 @@ fn b12_b18_browser_and_harvester_are_killed_in_mid_page_and_nothing_is_half_ther
         // At any moment: no line says so.
         run.line(Duration::from_millis(random.u64(1500..4500)), |_| None::<()>);
         if kill % 2 == 0 {
-            run.kill();
+            run.put_down();
         } else {
             kill_browser(run.id());
             run.line(Duration::from_millis(500), |_| None::<()>);
-            run.kill();
+            run.put_down();
         }
     }
     let told = world.crawl(&["c.yaml", "--until-done"]);
