@@ -19,6 +19,7 @@ use ipnet::IpNet;
 use net::dns::Overrides;
 use net::http::check_header;
 use net::warc::Compression;
+use policy::browser::Engine;
 use policy::catalog::{Catalog, Change};
 use policy::model::{Collection, Settings};
 use policy::time::{Span, Time};
@@ -88,6 +89,19 @@ pub struct Outcome {
     pub interrupted: bool,
 }
 
+/// What keeps collections that want a browser waiting, if there are any.
+fn missing_browser(catalog: &Catalog) -> Option<String> {
+    let wants = |collection: &&Collection| collection.active && collection.engine == Engine::Browser;
+    let names: Vec<&str> = catalog.collections().filter(wants).map(|one| one.name.as_str()).collect();
+    let missing = wire::check_browser(&catalog.settings().browser).err().filter(|_| !names.is_empty())?;
+    let hint = missing.hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+    Some(format!(
+        "collections that are harvested with a browser wait ({}): {}{hint}",
+        names.join(", "),
+        missing.reason
+    ))
+}
+
 impl Harvest {
     /// Opens the data directory and declares `changes`. Nothing is fetched yet.
     pub fn open(wanted: &Wanted, changes: &[Change]) -> Result<Harvest> {
@@ -131,6 +145,10 @@ impl Harvest {
             let mut changes = changes.to_vec();
             frontier.with_catalog(|catalog| restore_all(&mut changes, catalog)).await??;
             frontier.declare(&changes).await?;
+            // B20: the others go on.
+            if let Some(missing) = frontier.with_catalog(missing_browser).await? {
+                note(&missing)?;
+            }
             signals.check()?;
             let recovered = archive.recover(examined).await?;
             if taken_back > 0 || recovered.bytes_cut > 0 {

@@ -117,6 +117,25 @@ fn b12_b18_browser_and_harvester_are_killed_in_mid_page_and_nothing_is_half_ther
     }
 }
 
+#[test]
+fn b20_without_a_browser_its_collections_wait_and_the_others_go_on() {
+    let world = World::new(crate::SKURD, |ask: &Ask| match ask.path.as_str() {
+        "/robots.txt" => Answer::not_found(),
+        _ => Answer::html("a page"),
+    });
+    let collections = "  - {name: plain}\n  - {name: web, engine: browser}\n";
+    let config = config(collections, &[("plain", "http://a.test/"), ("web", "http://b.test/")]);
+    world.write("c.yaml", &config.replace("{sandbox: no, tabs: 2}", "{path: /no/such/browser}"));
+    let told = world.crawl(&["c.yaml", "--for", "3s"]);
+    assert!(told.err.contains("there is no program at /no/such/browser"), "{}", told.err);
+    assert!(told.err.contains("hint: correct `browser.path`"), "{}", told.err);
+    let asked: Vec<String> = world.web().seen().iter().map(|seen| seen.ask.host.clone()).collect();
+    assert!(asked.contains(&"a.test".to_owned()), "{asked:?}");
+    assert!(!asked.contains(&"b.test".to_owned()), "{asked:?}");
+    assert_eq!(world.captures_of("http://a.test/").len(), 1);
+    assert!(world.captures_of("http://b.test/").is_empty());
+}
+
 /// Ends the browser that this process started.
 fn kill_browser(parent: u32) {
     let children =
