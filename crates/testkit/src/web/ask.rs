@@ -178,7 +178,7 @@ mod tests {
         let table = [
             ("GET / HTTP/1.1\r\n\r\n", Parsed::Bad(400)),
             ("GET a HTTP/1.1\r\nHost: a.test\r\n\r\n", Parsed::Bad(400)),
-            ("POST / HTTP/1.1\r\nHost: a.test\r\n\r\n", Parsed::Bad(405)),
+            ("PUT / HTTP/1.1\r\nHost: a.test\r\n\r\n", Parsed::Bad(405)),
             ("GET / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 3\r\n\r\nabc", Parsed::Bad(400)),
             ("GET / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n", Parsed::Bad(400)),
             ("\0\0", Parsed::Bad(400)),
