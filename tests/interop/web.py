@@ -2,7 +2,8 @@
 
 Every host has a tree of pages, each delivered in one of the ways HTTP has for it; beside them lie the pages that
 make captures special: redirects, pages that stay the same with and without an ETag, one that changes, one that
-looks different to members, and addresses and headers that are hard on an index.
+looks different to members, and addresses and headers that are hard on an index. A host of its own has pages that only
+a browser sees whole: what they need is asked for by script, with POST too.
 """
 
 import gzip
@@ -48,12 +49,37 @@ ODD_TYPES = [
 ODD_STATUSES = [203, 204, 299, 404, 410, 418, 451, 500]
 
 
+# Pages for a browser, each with what it needs: loaded by markup, style and script, sent by POST, in a frame, redirected.
+BROWSER_HOST = "sett.test"
+BROWSER_PAGES = 6
+FORM, JSON = "application/x-www-form-urlencoded", "application/json"
+# What is sent, as content types say it. The last but one is of no type that an index knows; of the last pywb and
+# cdxj-indexer make different keys (`true` and `True`), so it is in the index as the latter has it, and does not replay.
+POSTED = [(FORM, "a=1&b=x+y%21"), (JSON, '{"a": {"b": [1, 2, "x"]}, "c": "d e"}'), ("text/plain", "hello"), ("application/x-own", "\\x00\\x01"), (JSON, '{"a": [true, null]}')]
+
+
+def browser_page(number):
+    posts = "".join(
+        f"await fetch('/post/{number}/{n}', {{method: 'POST', headers: {{'Content-Type': '{kind}'}}, body: '{body}'}});\n"
+        for n, (kind, body) in enumerate(POSTED)
+    )
+    return f"""<!doctype html><html><head><title>Sett {number}</title><link rel=stylesheet href=/stil/{number}.css></head><body>
+<a href=/p/{number + 1}>next</a><img src=/bilde/{number}.png><iframe src=http://ramme.test/inni/{number}></iframe>
+<div style="height:3000px"></div><img loading=lazy src=/lat/{number}.png>
+<script>(async () => {{
+const data = await (await fetch('/data/{number}.json?q=%C3%A6&a=1')).json();
+document.body.insertAdjacentHTML('beforeend', `<a href=${{data.link}}>made</a><img src=/omvei/{number}>`);
+{posts}}})()</script></body></html>
+""".encode()
+
+
 class Web:
     """Serves until closed. `served` has, for every URL and visitor, the answers in the order they were given."""
 
     def __init__(self):
         self.served = defaultdict(list)
         self.asked = defaultdict(int)
+        self.methods = defaultdict(set)
         self.lock = threading.Lock()
         web = self
 
@@ -115,6 +141,10 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def do_POST(self):
+        self.sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.do_GET()
+
     def do_GET(self):
         host = (self.headers.get("Host") or "").lower()
         url = f"http://{host}{self.path}"
@@ -125,6 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
         name = host.split(":")[0]
         status, headers, body, way = self.answer(name, self.path, member, asked)
         with self.web.lock:
+            self.web.methods[url].add(self.command)
             self.web.served[url, member].append((status, dict(headers).get("Content-Type"), body))
         self.send(status, headers, body, way)
 
@@ -133,6 +164,8 @@ class _Handler(BaseHTTPRequestHandler):
         plain = [("Content-Type", "text/plain")]
         if path == "/robots.txt":
             return 200, plain, f"# {host}\nUser-agent: *\nDisallow: /hemmelig\n".encode(), "plain"
+        if host in (BROWSER_HOST, "ramme.test"):
+            return self.browser_answer(path)
         if host == "localhost":
             return 200, html, b"<!doctype html><title>Here</title><p>Found by its real name.\n", "plain"
         if path == "/":
@@ -168,6 +201,28 @@ class _Handler(BaseHTTPRequestHandler):
             return status, plain, b"" if status == 204 else f"status {status}\n".encode(), "plain"
         if path.lower().startswith(("/odd/", "/lik/")):
             return 200, html, f"<p>{path}\n".encode(), "plain"
+        return 404, html, b"<p>Not here.\n", "plain"
+
+    def browser_answer(self, path):
+        html = [("Content-Type", "text/html; charset=utf-8")]
+        kind, _, rest = path[1:].partition("/")
+        number = rest.split(".")[0].split("/")[0]
+        if path == "/" or (kind == "p" and rest.isdigit() and int(rest) < BROWSER_PAGES):
+            return 200, html, browser_page(int(rest or 0)), "gzip chunked"
+        if kind == "inni":
+            return 200, html, b"<p>inside<img src=http://sett.test/bilde/i%s.png>" % number.encode(), "chunked"
+        if kind == "stil":
+            return 200, [("Content-Type", "text/css")], f"body {{ background: url(/bilde/css{number}.png) }}".encode(), "gzip"
+        if kind in ("bilde", "lat"):
+            return 200, [("Content-Type", "image/png")], random.Random(path).randbytes(3000), "plain"
+        if kind == "data":
+            return 200, [("Content-Type", "application/json")], f'{{"link": "/laget/{number}"}}'.encode(), "deflate"
+        if kind == "omvei":
+            return 302, [("Location", f"/bilde/o{number}.png")], b"", "plain"
+        if kind == "post":
+            return 200, [("Content-Type", "text/plain")], b"took " + self.sent, "chunked"
+        if kind == "laget":
+            return 200, [("Content-Type", "text/plain")], path.encode(), "plain"
         return 404, html, b"<p>Not here.\n", "plain"
 
     def send(self, status, headers, body, way):

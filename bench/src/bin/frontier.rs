@@ -7,7 +7,9 @@
 //! time to open the store and be ready to reserve; discovered URLs accepted per second (batches of
 //! 50 outlinks, half of them known), once with known links as pages have them (few targets are
 //! linked to often, most rarely: Zipf) and once drawn evenly from all, the worst case; full cycles
-//! reserve → complete per second with 64 workers; memory. The medians count.
+//! reserve → complete per second with 64 workers; memory. The medians count. Sizes are 100,000 and
+//! tenfold up to `--urls`. A filled store is measured too: what its tables take on disk for each
+//! URL, once they are merged (its journals, of a fixed size, are told apart).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,7 +51,8 @@ fn declared() -> Vec<Change> {
         every: Span::days(30),
         ..profile("monthly", "all")
     };
-    let politeness = Politeness { factor: 0.0, min: Span(1), max: Span(1), parallel: 1 };
+    let politeness =
+        Politeness { factor: 0.0, min: Span(1), max: Span(1), parallel: 1, ..Politeness::default() };
     vec![
         put(Settings { politeness, ..Settings::default() }),
         put(collection("all")),
@@ -311,6 +314,33 @@ struct Filled {
     fill: Figures,
     last: Figures,
     rounds: Vec<Figures>,
+    bytes: OnDisk,
+}
+
+/// What a filled store takes.
+struct OnDisk {
+    tables: u64,
+    journals: u64,
+}
+
+impl OnDisk {
+    fn of(dir: &Path) -> Result<OnDisk> {
+        let mut sum = OnDisk { tables: 0, journals: 0 };
+        for entry in std::fs::read_dir(dir)? {
+            let entry = entry?;
+            let path = entry.path();
+            if entry.file_type()?.is_dir() {
+                let inside = OnDisk::of(&path)?;
+                sum.tables += inside.tables;
+                sum.journals += inside.journals;
+            } else if path.extension().is_some_and(|ending| ending == "jnl") {
+                sum.journals += entry.metadata()?.len();
+            } else {
+                sum.tables += entry.metadata()?.len();
+            }
+        }
+        Ok(sum)
+    }
 }
 
 /// Stores up to this size are measured on a copy.
@@ -387,21 +417,26 @@ fn main() -> Result<()> {
     let largest = number_flag("--urls", 10_000_000);
     // One size alone, to look at it closely.
     let only = number_flag("--only", 0);
-    let sizes = if only > 0 { vec![only] } else { vec![100_000, 1_000_000, 10_000_000] };
+    let tenfold = std::iter::successors(Some(100_000), |urls| Some(urls * 10));
+    let sizes: Vec<u64> =
+        if only > 0 { vec![only] } else { tenfold.take_while(|urls| *urls <= largest).collect() };
     let scratch = scratch()?;
     let mut filled = Vec::new();
-    for urls in sizes.into_iter().filter(|urls| *urls <= largest.max(only)) {
+    for urls in sizes {
         let dir = scratch.path().join(urls.to_string());
         std::fs::create_dir(&dir)?;
         let watch = Stopwatch::start();
         let fill = child("fill", &dir, urls, &Figures::default())?;
+        let bytes = OnDisk::of(&dir)?;
         println!(
-            "{urls:>10} URLs filled and merged in {:.0} s, memory {} MiB (peak {})",
+            "{urls:>10} URLs filled and merged in {:.0} s, memory {} MiB (peak {}), {} bytes on disk for each, and {} MB of journals",
             watch.elapsed().as_secs_f64(),
             fill.memory,
-            fill.peak
+            fill.peak,
+            bytes.tables / urls,
+            bytes.journals / 1_000_000,
         );
-        filled.push(Filled { urls, dir, last: fill.clone(), fill, rounds: Vec::new() });
+        filled.push(Filled { urls, dir, last: fill.clone(), fill, rounds: Vec::new(), bytes });
     }
     for _ in 0..number_flag("--rounds", 5) {
         filled.iter_mut().try_for_each(Filled::round)?;
@@ -413,7 +448,7 @@ fn main() -> Result<()> {
 fn print(filled: &[Filled]) {
     let Some(small) = filled.first() else { return };
     println!(
-        "      URLs | discovered/s  cost | evenly drawn/s  cost | cycles/s  cost | memory, most | reopened in, longest"
+        "      URLs | discovered/s  cost | evenly drawn/s  cost | cycles/s  cost | memory, most | reopened in, longest | bytes a URL"
     );
     for size in filled {
         let rate = |of: fn(&Figures) -> f64| (size.median(of), small.median(of) / size.median(of));
@@ -421,10 +456,11 @@ fn print(filled: &[Filled]) {
         let (evenly, evenly_cost) = rate(|round| round.evenly);
         let (cycles, cycle_cost) = rate(|round| round.cycles);
         println!(
-            "{:>10} | {zipf:>12.0} {zipf_cost:>5.2} | {evenly:>14.0} {evenly_cost:>5.2} | {cycles:>8.0} {cycle_cost:>5.2} | {:>8.0} MiB | {:.2} s",
+            "{:>10} | {zipf:>12.0} {zipf_cost:>5.2} | {evenly:>14.0} {evenly_cost:>5.2} | {cycles:>8.0} {cycle_cost:>5.2} | {:>8.0} MiB | {:.2} s | {}",
             size.urls,
             size.most(|round| round.peak),
             size.most(|round| round.reopened_ms) / 1000.0,
+            size.bytes.tables / size.urls,
         );
     }
 }

@@ -1,8 +1,11 @@
 //! What was archived: the list, and of each capture what is known, its record as it lies in the
-//! archive, and its content; and all of it as an [index](cdx) for replay.
+//! archive, its content, and its [picture] if it is one; what a browser [saw](seen) of a page; and all
+//! of it as an [index](cdx) for replay.
 
 pub mod cdx;
 mod content;
+pub mod picture;
+pub mod seen;
 
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
@@ -10,7 +13,7 @@ use std::path::PathBuf;
 pub use content::{ContentKind, StoredContent};
 use data_encoding::BASE64URL_NOPAD;
 use frontier::{Capture, CaptureId, ranges};
-use harvest::wire::warc_dir;
+use harvest::wire::{referred, warc_dir};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -149,6 +152,10 @@ pub async fn elsewhere(app: &App, id: &str) -> Answer<Option<(String, String)>> 
 async fn content_row(app: &App, id: &CaptureId, row: Capture) -> Answer<Capture> {
     if !row.revisit {
         return Ok(row);
+    }
+    // A16: it may lie under another URL.
+    if let Some((_, named)) = referred(&app.frontier, &warc_dir(&app.data), &id.collection, &row).await {
+        return Ok(named);
     }
     let original = app.frontier.original(&id.collection, &id.surt, &row.url).await?;
     Ok(original.map_or(row, |(_, original)| original))

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 pub use apply::{Applied, AppliedKind, How, apply_config};
 use declare::given::duration;
-use declare::{self, ConfigError};
+use declare::{self, ConfigError, Declared};
 use frontier::ports::Clock;
 use harvest::clock::SystemClock;
 use plan::drive::{self, Moment, Plan};
@@ -91,6 +91,18 @@ fn checked(text: &[u8]) -> Checked {
             Checked { problems: told.collect(), more, ..Checked::default() }
         }
     }
+}
+
+/// The config file that declares what is declared now
+#[crate::boxed]
+pub async fn export(app: &App) -> Answer<Vec<u8>> {
+    app.heavy(async move |app| {
+        let declared = app.look(Declared::of).await?;
+        let mut text = Vec::new();
+        declared.write(&mut text).map_err(|error| Problem::internal(&error))?;
+        Ok(text)
+    })
+    .await
 }
 
 /// What to simulate.

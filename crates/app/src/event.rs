@@ -1,11 +1,26 @@
 //! A harvest as one line of JSON: the same in the stream of events and on standard output.
 
 use declare::text::time_json;
-use frontier::Harvested;
 use frontier::ports::Fetch;
+use frontier::{Ending, Harvested};
 use harvest::error_word;
+use policy::trap::Suspicion;
 use policy::walk::Outcome;
 use serde_json::{Value, json};
+
+/// F36: a run that came to the end of a budget.
+pub fn budget_json(ending: &Ending) -> Value {
+    json!({
+        "event": "budget",
+        "time": time_json(Some(ending.at)),
+        "holder": ending.holder.kind(),
+        "name": ending.holder.name(),
+        "limit": ending.limit.key(),
+        "run": ending.run,
+        "used": ending.used,
+        "max": ending.max,
+    })
+}
 
 pub fn harvest_json(harvested: &Harvested<'_>) -> Value {
     let Harvested { order, report, captures, summary } = harvested;
@@ -28,6 +43,7 @@ pub fn harvest_json(harvested: &Harvested<'_>) -> Value {
         "bytes": report.bytes,
         "digest": digest,
         "unchanged": unchanged,
+        "rendered": report.rendering.as_ref().map(|rendering| rendering.ending.as_str()),
         "links": report.outlinks.len(),
         "added": summary.added,
         "left_out": summary.left_out,
@@ -39,4 +55,26 @@ pub fn harvest_json(harvested: &Harvested<'_>) -> Value {
         "attempt": walk.map(|own| own.attempt),
         "outcome": walk.map(|_| report.existence.unwrap_or(Outcome::Failed)),
     })
+}
+
+/// What is suspected since that harvest (F37), a line each.
+pub fn traps_json(harvested: &Harvested<'_>) -> Vec<Value> {
+    let Harvested { order, report, summary, .. } = harvested;
+    let line = |suspicion: &Suspicion| {
+        json!({
+            "event": "trap",
+            "time": time_json(Some(report.at)),
+            "collection": order.collection,
+            "host": order.host,
+            "id": suspicion.id(),
+            "kind": suspicion.kind.as_str(),
+            "template": suspicion.template,
+            "score": suspicion.score,
+            "found": suspicion.figures.found,
+            "says": suspicion.figures.says(suspicion.kind),
+            "line": suspicion.remedy.line(),
+            "examples": suspicion.examples,
+        })
+    };
+    summary.suspected.iter().map(line).collect()
 }

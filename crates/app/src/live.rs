@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use frontier::ports::Clock;
@@ -22,7 +22,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::MissedTickBehavior;
 use utoipa::ToSchema;
 
-use crate::event::harvest_json;
+use crate::event::{budget_json, harvest_json, traps_json};
 
 /// Events kept for who is slow.
 const EVENTS_KEPT: usize = 256;
@@ -38,6 +38,8 @@ pub struct Live {
     pub began: Time,
     events: broadcast::Sender<Event>,
     told: AtomicU32,
+    /// Runs that ended by a budget.
+    endings_told: AtomicUsize,
     rings: Mutex<Rings>,
     over: watch::Sender<bool>,
     /// How the archive is.
@@ -87,6 +89,8 @@ pub struct Sample {
     pub missed: u64,
     /// What is due and can only come late.
     pub overdue: u64,
+    /// Of the bytes of all time, those that are archived as references to captures that have them.
+    pub total_saved_bytes: u64,
 }
 
 impl Live {
@@ -96,6 +100,7 @@ impl Live {
             began: SystemClock.now(),
             events: broadcast::Sender::new(EVENTS_KEPT),
             told: AtomicU32::new(0),
+            endings_told: AtomicUsize::new(0),
             rings: Mutex::default(),
             over: watch::Sender::new(false),
             archive,
@@ -119,7 +124,11 @@ impl Live {
     fn tick(&self, now: Time) {
         self.told.store(0, Ordering::Relaxed);
         let sample = self.figures.look_at(|counts| self.rings.lock().take(now, counts));
+        let told = self.endings_told.load(Ordering::Relaxed);
+        let endings = self.figures.look_at(|counts| counts.endings.get(told..).unwrap_or_default().to_vec());
+        self.endings_told.store(told + endings.len(), Ordering::Relaxed);
         if self.events.receiver_count() > 0 {
+            endings.iter().for_each(|ending| self.tell("budget", &budget_json(ending)));
             self.tell("figures", &sample);
         }
     }
@@ -168,6 +177,9 @@ impl Witness for Live {
     fn harvested(&self, harvested: &Harvested<'_>) {
         if self.events.receiver_count() > 0 && self.told.fetch_add(1, Ordering::Relaxed) < HARVESTS_TOLD {
             self.tell("harvest", &harvest_json(harvested));
+        }
+        if self.events.receiver_count() > 0 {
+            traps_json(harvested).iter().for_each(|trap| self.tell("trap", trap));
         }
     }
 
@@ -225,6 +237,7 @@ fn sample(now: Time, counts: &Counts, before: Option<&(Time, Sample)>) -> Sample
         on_time: standing.on_time,
         missed: standing.missed,
         overdue: standing.overdue,
+        total_saved_bytes: standing.saved_bytes,
     }
 }
 

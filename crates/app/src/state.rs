@@ -8,7 +8,7 @@ use std::sync::Arc;
 use declare::hint::unknown;
 use frontier::Frontier;
 use harvest::session::parse_url;
-use policy::catalog::Catalog;
+use policy::catalog::{Catalog, Change};
 use policy::url::CrawlUrl;
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, Semaphore};
@@ -27,7 +27,7 @@ pub struct Inner {
     pub data: PathBuf,
     pub live: Arc<Live>,
     /// Held from looking at what is declared to changing it, so that an edit is of what its author
-    /// saw.
+    /// saw. Those of other nodes do not wait for it: see [`App::declare`].
     pub edits: Mutex<()>,
     heavy: Semaphore,
     /// Simulations are long and large: one at a time.
@@ -57,6 +57,21 @@ impl App {
     /// Looks at what is declared.
     pub async fn look<T>(&self, look: impl FnOnce(&Catalog) -> T) -> Answer<T> {
         Ok(self.frontier.with_catalog(look).await?)
+    }
+
+    /// Looks at what is declared, to change it: with the version of it.
+    pub async fn look_to_edit<T>(&self, look: impl FnOnce(&Catalog) -> T) -> Answer<(u64, T)> {
+        Ok(self.frontier.with_catalog_since(look).await?)
+    }
+
+    /// Changes what was seen at that version, unless it has been changed through another node since.
+    #[crate::boxed]
+    pub async fn declare(&self, since: u64, changes: &[Change]) -> Answer<()> {
+        if self.frontier.declare_since(since, changes).await? {
+            return Ok(());
+        }
+        let told = "something was declared through another node at the same moment, and nothing is changed";
+        Err(Problem::unavailable(told).hint("once more"))
     }
 
     /// A URL as the store spells it.

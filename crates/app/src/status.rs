@@ -11,6 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::control::{Pausable, PauseItem, list_pauses};
 use super::{Answer, App};
 use crate::Sample;
+use crate::reports::budgets::{BudgetEnding, endings};
 
 /// Harvests told by name.
 const LATEST_MAX: usize = 32;
@@ -19,7 +20,7 @@ const LATEST_MAX: usize = 32;
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Status {
     pub version: &'static str,
-    /// `harvesting`, `paused` or `stopping`.
+    /// `harvesting`, `paused`, `waiting` (nobody has said yet how to reach who asks) or `stopping`.
     pub state: &'static str,
     #[schema(format = DateTime)]
     pub started: String,
@@ -34,6 +35,8 @@ pub struct Status {
     /// What is left alone.
     pub paused: Vec<PauseItem>,
     pub archive: ArchiveStatus,
+    /// Runs that came to the end of a budget and wait since, the latest first.
+    pub budgets: Vec<BudgetEnding>,
 }
 
 /// How the archive is, as far as it was looked at when the harvest began.
@@ -84,10 +87,12 @@ pub async fn status(app: &App) -> Answer<Status> {
     let traffic = app.frontier.totals().await?.traffic;
     let paused = list_pauses(app).await?;
     let everything = paused.iter().any(|item| item.target == Pausable::Everything {});
-    let state = match (app.live.is_stopping(), everything) {
-        (true, _) => "stopping",
-        (false, true) => "paused",
-        (false, false) => "harvesting",
+    let waits = app.live.figures.look_at(|counts| counts.waits_for_contact);
+    let state = match (app.live.is_stopping(), everything, waits) {
+        (true, ..) => "stopping",
+        (false, true, _) => "paused",
+        (false, false, true) => "waiting",
+        (false, false, false) => "harvesting",
     };
     Ok(Status {
         version: env!("CARGO_PKG_VERSION"),
@@ -100,6 +105,7 @@ pub async fn status(app: &App) -> Answer<Status> {
         collections: app.frontier.url_counts().await?.into_iter().map(|(c, n)| (c, n.into())).collect(),
         paused,
         archive: ArchiveStatus::of(&app.live.archive),
+        budgets: endings(app).await?,
     })
 }
 

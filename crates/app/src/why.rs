@@ -44,6 +44,10 @@ pub struct WhyItem {
     /// What its browser made of it the last time; none: it has none, or did not open it yet.
     pub rendering: Option<WhyRendering>,
     pub host: WhyHost,
+    /// By which way it is asked (proxy, resolver, source address), in words and without credentials;
+    /// none: straight.
+    #[serde(default)]
+    pub way: Option<String>,
     /// What keeps it from being harvested whatever the rules say: `everything`, `collection`,
     /// `host`.
     pub paused: Vec<String>,
@@ -145,6 +149,8 @@ pub struct WhyHost {
     pub group_in_flight: Vec<String>,
     #[schema(format = DateTime)]
     pub group_busy_until: Option<String>,
+    /// When it may be asked at all, with the time zone; none: always.
+    pub windows: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize, IntoParams)]
@@ -174,7 +180,9 @@ pub async fn why(app: &App, asked: Asked) -> Answer<Vec<WhyItem>> {
     for name in &collections {
         for why in app.frontier.why(&url, Some(name)).await? {
             let rendering = app.frontier.rendering(&why.collection, &why.url).await?;
-            items.push(WhyItem { rendering: rendering.map(WhyRendering::from), ..item(why, &pauses) });
+            let rendering = rendering.map(WhyRendering::from);
+            let way = app.look(|catalog| catalog.way(&why.collection, url.site()).told()).await?;
+            items.push(WhyItem { rendering, way, ..item(why, &pauses) });
         }
     }
     Ok(items)
@@ -220,6 +228,7 @@ fn item(why: Explanation, pauses: &[(Pause, Time)]) -> WhyItem {
         not_found: record.map(|record| record.not_found),
         blacklist,
         rendering: None,
+        way: None,
         host: host(&why.host),
         paused: pausing(pauses, Some(&why.collection), Some(&why.host.host), None),
         steps: why.steps.into_iter().map(step).collect(),
@@ -230,7 +239,7 @@ fn item(why: Explanation, pauses: &[(Pause, Time)]) -> WhyItem {
     }
 }
 
-fn host(HostSituation { host, row, group }: &HostSituation) -> WhyHost {
+fn host(HostSituation { host, row, group, windows }: &HostSituation) -> WhyHost {
     let item = row.as_ref().map(|row| HostItem::new(row, false)).unwrap_or_default();
     let slots = group.iter().flat_map(|slots| &slots.taken);
     let others = slots.filter(|slot| slot.host != *host);
@@ -248,6 +257,7 @@ fn host(HostSituation { host, row, group }: &HostSituation) -> WhyHost {
         group_next: text(group.as_ref().and_then(|slots| slots.queued_at)),
         group_in_flight: others.clone().map(|slot| slot.url.clone()).collect(),
         group_busy_until: text(others.map(|slot| slot.until).min()),
+        windows: windows.clone(),
     }
 }
 

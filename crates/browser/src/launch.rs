@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::{Child, Command};
 
 use crate::find::{MAJOR_VERSION_MIN, major_version};
@@ -55,6 +55,9 @@ pub struct Browser {
 const FLAGS: &[&str] = &[
     "--headless",
     "--remote-debugging-pipe",
+    // B14: a window that waits to be looked at stops the frames of its opener, some of them for good. The
+    // page is told what one is told whose browser lets no window open without a user.
+    "--block-new-web-contents",
     "--disable-background-networking",
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
@@ -174,6 +177,23 @@ impl Browser {
         }
         // Takes note of its end, if it has come already; the runtime does otherwise.
         let _ = self.child.lock().try_wait();
+    }
+
+    /// B12: ends the process of a page, whatever state it is in; only one of this browser, and only
+    /// one that pages run in.
+    pub(crate) fn kill_renderer(&self, process: u32) {
+        let is_renderer = |path: &PathBuf| {
+            // Processes that were forked write theirs anew, with spaces.
+            let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
+            line.split(|byte| matches!(byte, 0 | b' ')).any(|word| word == b"--type=renderer")
+        };
+        let own = self.process().into_iter().flat_map(processes_of);
+        let mut own = own.filter(|path| path.ends_with(process.to_string()) && is_renderer(path));
+        let id = i32::try_from(process).ok().and_then(Pid::from_raw);
+        if let Some(id) = own.next().and(id) {
+            // It may end by itself meanwhile.
+            let _ = kill_process(id, Signal::KILL);
+        }
     }
 
     fn last_words(&self, otherwise: &str) -> String {

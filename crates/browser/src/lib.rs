@@ -12,6 +12,7 @@
 //! What goes over the wire is not known here: the proxy records it, and only says when it is
 //! [quiet](Traffic).
 
+mod cookies;
 pub mod find;
 mod launch;
 mod page;
@@ -20,4 +21,4 @@ mod protocol;
 mod script;
 
 pub use launch::{Browser, Launch, LaunchError};
-pub use page::{Cookie, Frame, Phases, Picture, Seen, Traffic, Visit};
+pub use page::{Frame, Phases, Picture, Seen, Traffic, Visit};

@@ -3,7 +3,9 @@
 //! One task reads, one writes. An answer goes to whoever waits for its number; an event to whoever
 //! listens to its session, or to the context it is about. Everything is bounded: messages by size,
 //! events by number (who does not keep up loses some, and the page is worse for it, not the
-//! process). When the pipe ends, everybody who waits is told so at once.
+//! process). What a page says comes over the same pipe, so a message that is too long or cannot be
+//! read is no end of it: whoever waits for that answer is told at once, and the others go on. When
+//! the pipe ends, everybody who waits is told so at once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,6 +21,8 @@ use crate::protocol::{Command, Event, Incoming, Outgoing};
 
 /// A picture of a long page, or its DOM, in base 64 or escaped.
 const MESSAGE_BYTES_MAX: u64 = 192 << 20;
+/// Enough of a message to know whose it is.
+const ENVELOPE_BYTES_MAX: usize = 4 << 10;
 /// Commands that were not written yet.
 const COMMANDS_MAX: usize = 1024;
 /// Events that were not taken yet, of one page.
@@ -165,13 +169,8 @@ async fn write<W: AsyncWrite + Unpin>(mut to: W, mut queue: mpsc::Receiver<Vec<u
 async fn read<R: AsyncRead + Unpin>(from: R, shared: Arc<Shared>, end: watch::Sender<bool>) {
     let mut from = BufReader::with_capacity(64 << 10, from);
     let mut message = Vec::new();
-    loop {
-        message.clear();
-        let read = (&mut from).take(MESSAGE_BYTES_MAX).read_until(0, &mut message).await;
-        if !matches!(read, Ok(1..)) || message.pop() != Some(0) {
-            break;
-        }
-        match serde_json::from_slice(&message) {
+    while let Some(is_whole) = next(&mut from, &mut message, MESSAGE_BYTES_MAX).await {
+        match understood(&mut message, is_whole) {
             Ok(Incoming::Answer { id, answer }) => {
                 if let Some(waiting) = shared.waiting.lock().remove(&id) {
                     // Who does not wait any more does not want it.
@@ -189,6 +188,85 @@ async fn read<R: AsyncRead + Unpin>(from: R, shared: Arc<Shared>, end: watch::Se
     end.send_replace(true);
     shared.waiting.lock().clear();
     *shared.listeners.lock() = Listeners::default();
+}
+
+/// The next message, and whether it is whole: of one that is too long only the beginning is kept.
+/// None at the end.
+async fn next<R: AsyncRead + Unpin>(
+    from: &mut BufReader<R>,
+    message: &mut Vec<u8>,
+    bytes_max: u64,
+) -> Option<bool> {
+    message.clear();
+    let read = (&mut *from).take(bytes_max).read_until(0, message).await;
+    if !matches!(read, Ok(1..)) {
+        return None;
+    }
+    if message.pop_if(|last| *last == 0).is_some() {
+        return Some(true);
+    }
+    message.truncate(ENVELOPE_BYTES_MAX);
+    message.shrink_to_fit();
+    loop {
+        let buffer = from.fill_buf().await.ok()?;
+        let end = buffer.iter().position(|byte| *byte == 0);
+        let (used, is_over) = (end.map_or(buffer.len(), |end| end + 1), buffer.is_empty());
+        from.consume(used);
+        if is_over {
+            return None;
+        }
+        if end.is_some() {
+            return Some(false);
+        }
+    }
+}
+
+/// Pages have strings that are no Unicode, and frames within frames within frames.
+fn understood(message: &mut [u8], is_whole: bool) -> Result<Incoming, String> {
+    if !is_whole {
+        let id = number_of(message).ok_or("a message that is too long")?;
+        return Ok(Incoming::Answer { id, answer: Err("its answer is too long".to_owned()) });
+    }
+    let problem = match serde_json::from_slice(message) {
+        Ok(incoming) => return Ok(incoming),
+        Err(problem) => problem,
+    };
+    replace_lone_surrogates(message);
+    serde_json::from_slice(message).or_else(|_| {
+        let id = number_of(message).ok_or_else(|| problem.to_string())?;
+        Ok(Incoming::Answer { id, answer: Err(format!("its answer cannot be read: {problem}")) })
+    })
+}
+
+/// The number of an answer, which stands at its beginning.
+fn number_of(message: &[u8]) -> Option<u64> {
+    let digits = message.strip_prefix(b"{\"id\":")?;
+    let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
+    std::str::from_utf8(&digits[..end]).ok()?.parse().ok()
+}
+
+/// Half of a pair says nothing: it becomes the character for that. Everything keeps its place.
+fn replace_lone_surrogates(json: &mut [u8]) {
+    let unit = |json: &[u8], at: usize| -> Option<u16> {
+        let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let mut at = 0;
+    while at < json.len() {
+        if json[at] != b'\\' {
+            at += 1;
+            continue;
+        }
+        at += match (unit(json, at), unit(json, at + 6)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+            (Some(0xd800..=0xdfff), _) => {
+                json[at..at + 6].copy_from_slice(b"\\ufffd");
+                6
+            }
+            (Some(_), _) => 6,
+            (None, _) => 2,
+        };
+    }
 }
 
 #[cfg(test)]
@@ -233,5 +311,52 @@ mod tests {
         pipe.gone().await;
         assert_eq!(pipe.call(None, &GetVersion {}, LONG).await.unwrap_err(), CallError::Gone);
         assert!(pipe.shared.waiting.lock().is_empty());
+    }
+
+    async fn read_all(bytes: &[u8], bytes_max: u64) -> Vec<(String, bool)> {
+        let (mut from, mut message) = (BufReader::with_capacity(7, bytes), Vec::new());
+        let mut all = Vec::new();
+        while let Some(is_whole) = next(&mut from, &mut message, bytes_max).await {
+            all.push((String::from_utf8_lossy(&message).into_owned(), is_whole));
+        }
+        all
+    }
+
+    #[tokio::test]
+    async fn b12_a_message_that_is_too_long_costs_nobody_else_theirs() {
+        let long = format!("{{\"id\":7,\"result\":\"{}\"}}\0next\0", "x".repeat(100_000));
+        let found = read_all(long.as_bytes(), 5000).await;
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[0].0.len(), found[0].1), (ENVELOPE_BYTES_MAX, false));
+        assert_eq!(found[1], ("next".to_owned(), true));
+        assert_eq!(read_all(&long.as_bytes()[..90_000], 5000).await, []);
+        let mut begun = found[0].0.clone().into_bytes();
+        let Ok(Incoming::Answer { id: 7, answer: Err(why) }) = understood(&mut begun, false) else {
+            panic!("not told")
+        };
+        assert_eq!(why, "its answer is too long");
+    }
+
+    #[test]
+    fn b12_what_a_page_says_is_read_or_whoever_asked_is_told() {
+        for (message, expected) in [
+            (r#"{"id":1,"result":"a\ud83d\ude00b"}"#, Ok("a\u{1f600}b")),
+            (r#"{"id":1,"result":"\ud800"}"#, Ok("\u{fffd}")),
+            (
+                r#"{"id":1,"result":"\udc00\ud800x\ud800\ud83d\ude00"}"#,
+                Ok("\u{fffd}\u{fffd}x\u{fffd}\u{1f600}"),
+            ),
+            (r#"{"id":1,"result":"\\ud800 \ud800\\"}"#, Ok("\\ud800 \u{fffd}\\")),
+            (r#"{"id":1,"result":"\u0000"}"#, Ok("\0")),
+            (r#"{"id":1,"result":"\ud800"#, Err(())),
+            (&format!("{{\"id\":1,\"result\":{}1{}}}", "[".repeat(200), "]".repeat(200)), Err(())),
+        ] {
+            let Ok(Incoming::Answer { id: 1, answer }) = understood(&mut message.as_bytes().to_vec(), true)
+            else {
+                panic!("{message}")
+            };
+            assert_eq!(answer.map_err(drop), expected.map(Value::from), "{message}");
+        }
+        assert!(understood(&mut b"what?".to_vec(), true).is_err());
     }
 }

@@ -114,6 +114,8 @@ pub(crate) struct NewContext {
 pub(crate) struct Navigated {
     #[serde(default)]
     pub(crate) error_text: String,
+    #[serde(default)]
+    pub(crate) is_download: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -191,6 +193,9 @@ pub(crate) struct CookieOut {
     pub(crate) expires: f64,
     #[serde(default)]
     pub(crate) secure: bool,
+    #[serde(default)]
+    pub(crate) http_only: bool,
+    pub(crate) same_site: Option<String>,
 }
 
 /// A cookie as the browser is told it.
@@ -205,6 +210,9 @@ pub(crate) struct CookieIn {
     pub(crate) domain: Option<String>,
     pub(crate) path: String,
     pub(crate) secure: bool,
+    pub(crate) http_only: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) same_site: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expires: Option<f64>,
 }
@@ -263,6 +271,8 @@ commands! {
         timeout: Option<u64>,
     } -> Evaluated;
     EnablePage = "Page.enable" {} -> Done;
+    EnableNetwork = "Network.enable" {} -> Done;
+    DisableNetwork = "Network.disable" {} -> Done;
     EnableInspector = "Inspector.enable" {} -> Done;
     Navigate<'a> = "Page.navigate" { url: &'a str } -> Navigated;
     EveryDocument<'a> = "Page.addScriptToEvaluateOnNewDocument" { source: &'a str } -> Value;

@@ -4,61 +4,73 @@
 /// In each document before its own scripts: nothing prints.
 pub(crate) const EVERY_DOCUMENT: &str = "window.print = () => {};";
 
+/// `of(name)`: what a document has by nature. An `<img name=title>` takes the place of
+/// `document.title`, in our world too.
+const OF: &str = "const of = name => { \
+     for (let kind = Document.prototype; kind; kind = Object.getPrototypeOf(kind)) { \
+       const own = Object.getOwnPropertyDescriptor(kind, name); \
+       if (own) return own.get ? own.get.call(document) : own.value.bind(document); } }; ";
+
 /// Scrolls to the end in steps of two frames: in larger ones what is loaded on sight is missed.
-/// Gives the number of steps.
+/// Gives whether it came there in time.
 pub(crate) fn scroll(ms: u64) -> String {
     format!(
-        "(async () => {{ \
-           const end = performance.now() + {ms}; let y = 0, steps = 0; \
+        "(async () => {{ {OF} \
+           const end = performance.now() + {ms}; let y = 0, there = false; \
            const frames = () => new Promise(done => {{ \
              setTimeout(done, 500); \
              requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30))); }}); \
            while (performance.now() < end) {{ \
-             const page = document.scrollingElement || document.documentElement; \
-             if (!page) break; \
-             y += Math.max(innerHeight, 100); scrollTo(0, y); steps++; await frames(); \
-             if (y >= page.scrollHeight) break; }} \
-           scrollTo(0, 0); await frames(); return steps; }})()"
+             const page = of('scrollingElement') || of('documentElement'); \
+             if (!page) {{ there = true; break; }} \
+             y += Math.max(innerHeight, 100); scrollTo(0, y); await frames(); \
+             if (y >= page.scrollHeight) {{ there = true; break; }} }} \
+           scrollTo(0, 0); await frames(); return there; }})()"
     )
 }
 
-/// Clicks whatever the selector selects, once each. Gives how many there were.
+/// Clicks whatever the selector selects, once each. Gives whether there was time for all.
 pub(crate) fn click(selector: &str, ms: u64) -> String {
     let selector = serde_json::Value::from(selector);
     format!(
-        "(async () => {{ \
-           const end = performance.now() + {ms}; let clicks = 0; const seen = new Set(); \
+        "(async () => {{ {OF} \
+           const end = performance.now() + {ms}; let clicks = 0, all = false; const seen = new Set(); \
            const frames = () => new Promise(done => {{ \
              setTimeout(done, 500); \
              requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30))); }}); \
            while (performance.now() < end && clicks < 1000) {{ \
-             const next = [...document.querySelectorAll({selector})].find(one => !seen.has(one)); \
-             if (!next) break; \
+             const next = [...of('querySelectorAll')({selector})].find(one => !seen.has(one)); \
+             if (!next) {{ all = true; break; }} \
              seen.add(next); next.click(); clicks++; await frames(); }} \
-           return clicks; }})()"
+           return all; }})()"
     )
 }
 
-/// Characters of a document that are taken; a message has an end.
-pub(crate) const DOM_CHARS_MAX: usize = 32 << 20;
+/// Characters of a document that are taken; a message has an end, and each may take six bytes of it.
+pub(crate) const DOM_CHARS_MAX: usize = 24 << 20;
+/// Of its title and of its addresses.
+const NAME_CHARS_MAX: usize = 8 << 10;
 
-/// A document as it stands, with what is in open shadow roots as declarative ones.
-pub(crate) fn document() -> String {
+/// A document as it stands, with what is in open shadow roots as declarative ones, up to so many
+/// characters.
+pub(crate) fn document(chars_max: usize) -> String {
     format!(
-        "(() => {{ \
-           const roots = []; \
-           const look = root => {{ for (const one of root.querySelectorAll('*')) \
-             if (one.shadowRoot) {{ roots.push(one.shadowRoot); look(one.shadowRoot); }} }}; \
-           look(document); \
-           const kind = document.doctype, top = document.documentElement; \
+        "(() => {{ {OF} \
+           const roots = [], shadow = Object.getOwnPropertyDescriptor(Element.prototype, 'shadowRoot').get; \
+           const look = all => {{ for (const one of all('*')) {{ \
+             const root = shadow.call(one); \
+             if (root) {{ roots.push(root); look(root.querySelectorAll.bind(root)); }} }} }}; \
+           look(of('querySelectorAll')); \
+           const kind = of('doctype'), top = of('documentElement'); \
            let html = ''; \
            if (kind) html += new XMLSerializer().serializeToString(kind) + '\\n'; \
            if (top && roots.length && top.getHTML) {{ \
              const own = top.cloneNode(false).outerHTML, end = own.lastIndexOf('</'); \
              html += own.slice(0, end) + top.getHTML({{ shadowRoots: roots }}) + own.slice(end); \
            }} else if (top) html += top.outerHTML; \
-           return {{ url: document.URL, base: document.baseURI, title: document.title, \
-             kind: document.contentType, long: html.length > {DOM_CHARS_MAX}, \
-             html: html.slice(0, {DOM_CHARS_MAX}) }}; }})()"
+           const short = name => of(name).slice(0, {NAME_CHARS_MAX}); \
+           return {{ url: short('URL'), base: short('baseURI'), title: short('title'), \
+             kind: short('contentType'), long: html.length > {chars_max}, \
+             html: html.slice(0, {chars_max}) }}; }})()"
     )
 }

@@ -2,6 +2,7 @@
 
 use app::control::{self, Pausable, Run, Start};
 use app::declared::{self, Expected, Switched};
+use app::first::{self, FirstHarvest, Often};
 use app::queue::{self, Move};
 use app::walks::{self, AnotherRun, Strategy, WalkItem, WalkState};
 use app::{Answer, App, Kind, Problem};
@@ -11,8 +12,8 @@ use axum::response::Response;
 use axum::routing::post;
 use declare::counted;
 
-use super::Site;
 use super::forms::Filled;
+use super::{Site, traps};
 
 const KINDS: [(&str, Kind); 3] =
     [("seeds", Kind::Seed), ("profiles", Kind::Profile), ("collections", Kind::Collection)];
@@ -23,6 +24,9 @@ pub(super) fn routes() -> Router<Site> {
         .route("/act/start", post(|site, filled| carry_out(site, filled, start)))
         .route("/act/pause", post(|site, filled| carry_out(site, filled, pause)))
         .route("/act/move", post(|site, filled| carry_out(site, filled, move_url)))
+        .route("/act/harvest", post(|site, filled| carry_out(site, filled, harvest)))
+        .route("/act/introduce", post(|site, filled| carry_out(site, filled, introduce)))
+        .route("/act/trap", post(|site, filled| carry_out(site, filled, traps::decide)))
         .route("/act/walk", post(|site, filled| carry_out(site, filled, resume_walk)))
 }
 
@@ -58,10 +62,27 @@ async fn start(app: &App, filled: &Filled) -> Answer<String> {
         Kind::Collection | Kind::Group => Start { collection: Some(name), ..Start::default() },
     };
     let runs = control::start(app, wanted).await?;
+    Ok(started(&runs))
+}
+
+fn started(runs: &[Run]) -> String {
     let said = runs.iter().map(|Run { run, started, seeds, changed }| {
         format!("{started} started as run {run}: {changed} of {} queued", counted(*seeds, "seed"))
     });
-    Ok(said.collect::<Vec<String>>().join("; "))
+    said.collect::<Vec<String>>().join("; ")
+}
+
+async fn harvest(app: &App, filled: &Filled) -> Answer<String> {
+    let often = one_of(filled.get("often"), &Often::ALL.map(|often| (often.as_str(), often)))?;
+    let contact = Some(filled.get("contact").to_owned()).filter(|contact| !contact.trim().is_empty());
+    let wanted = FirstHarvest { url: filled.get("url").trim().to_owned(), often, contact };
+    let runs = first::harvest_url(app, wanted).await?;
+    Ok(started(&runs))
+}
+
+async fn introduce(app: &App, filled: &Filled) -> Answer<String> {
+    first::introduce(app, filled.get("contact").to_owned()).await?;
+    Ok("the harvest begins".to_owned())
 }
 
 async fn pause(app: &App, filled: &Filled) -> Answer<String> {
@@ -103,7 +124,7 @@ async fn resume_walk(app: &App, filled: &Filled) -> Answer<String> {
 }
 
 /// What a field means that takes one of a few words.
-fn one_of<T: Copy>(given: &str, words: &[(&str, T)]) -> Answer<T> {
+pub(super) fn one_of<T: Copy>(given: &str, words: &[(&str, T)]) -> Answer<T> {
     let found = words.iter().find(|(word, _)| *word == given);
     found.map(|(_, meant)| *meant).ok_or_else(|| {
         let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();

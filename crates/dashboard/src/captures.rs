@@ -12,6 +12,7 @@ use server::client::segment;
 
 use super::address::href;
 use super::layout::{Search, Table, Visit, badge, class_of, command, empty, facts};
+use super::seen;
 use super::text::{dash, lines, number, or_dash, shown, time, url};
 use crate::Shown;
 
@@ -97,6 +98,10 @@ pub(super) async fn one(visit: Visit, Path(id): Path<String>) -> Shown {
         div.title { h1 { "Capture of " (time(&item.time)) } (status(item.status)) @if item.revisit { (badge("plain", "unchanged")) } }
         p.address { (url(&item.url)) }
         (known(&item))
+        @if seen::is_picture(&item.url) {
+            h2 { "Picture" }
+            a.shot.whole href=(seen::picture_path(&item.id)) { img src=(seen::picture_path(&item.id)) alt="How the page looked" loading="lazy"; }
+        }
         h2 { "Content as text" }
         @match content {
             Ok(Some((bytes, is_cut))) => {
@@ -174,6 +179,10 @@ fn heads(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut text = format!("{}\n", head.version).into_bytes();
     for (name, value) in &head.fields {
         text.extend_from_slice(format!("{name}: {value}\n").as_bytes());
+    }
+    // Anything else has no head of its own, and may be a picture.
+    if !head.get("Content-Type").is_some_and(|kind| kind.starts_with("application/http")) {
+        return Some(text);
     }
     text.push(b'\n');
     let begin = text.len();

@@ -1,16 +1,17 @@
 //! Why a URL is, or is not, harvested: every rule that decides, and what was archived of it.
 
+use app::captures::seen::{SeenPage, last_seen};
 use app::captures::{Filter, list_captures};
 use app::why::{Asked, WhyHost, WhyItem};
-use app::{Kind, Problem};
+use app::{Answer, Kind, Problem};
 use maud::{Markup, html};
 
 use super::address::href;
-use super::captures;
 use super::declared::{link, link_or_dash};
 use super::forms::Face;
 use super::layout::{Search, Visit, badge, command, empty, facts, section};
 use super::text::{or_dash, shown, span, time, time_or_dash, url, way_out};
+use super::{captures, seen};
 use crate::Shown;
 
 const CAPTURES_SHOWN: usize = 20;
@@ -40,11 +41,19 @@ async fn told(visit: &Visit, asked: &str) -> Result<Markup, Problem> {
     let url = Some(asked.to_owned());
     let filter = Filter { url, limit: Some(CAPTURES_SHOWN), ..Filter::default() };
     let archived = list_captures(&visit.site.app, filter).await?;
-    let address = items.first().map_or(asked, |item| item.url.as_str());
+    let mut seen = Vec::new();
+    for item in &items {
+        seen.push(match item.rendering {
+            Some(_) => last_seen(&visit.site.app, &item.collection, &item.url).await,
+            None => Ok(None),
+        });
+    }
+    let items: Vec<_> = items.into_iter().zip(seen).collect();
+    let address = items.first().map_or(asked, |(item, _)| item.url.as_str());
     Ok(html! {
         h2.address { (shown(address)) (way_out(address)) }
         p { a href=(href("/links/page", &[("url", address)])) { "Who links to it" } }
-        @for item in &items { (card(visit, item)) }
+        @for (item, page) in &items { (card(visit, item, page)) }
         (section("captures", "Captures", html! {
             @if archived.items.is_empty() {
                 (empty("Nothing was archived of this URL.", html! {
@@ -58,7 +67,7 @@ async fn told(visit: &Visit, asked: &str) -> Result<Markup, Problem> {
     })
 }
 
-fn card(visit: &Visit, item: &WhyItem) -> Markup {
+fn card(visit: &Visit, item: &WhyItem, page: &Answer<Option<SeenPage>>) -> Markup {
     let class = match item.situation.as_str() {
         "queued" => "calm",
         "in-flight" | "done" => "good",
@@ -81,18 +90,11 @@ fn card(visit: &Visit, item: &WhyItem) -> Markup {
                     @if let Some(until) = &entry.until { ", until " (time(until)) } }
             }
             @if let Some(problem) = &item.problem { p { "The last fetch: " (shown(problem)) } }
-            @if let Some(seen) = &item.rendering {
-                p { "In the browser: " b { (seen.ending) } " after " (seen.total_ms) " ms (load " (seen.load_ms) ", behaviours "
-                    (seen.behave_ms) ", collect " (seen.collect_ms) "); " (seen.requests) " requests, " (seen.from_archive)
-                    " of them from the archive, " (seen.failed) " failed, " (seen.refused) " refused."
-                    @if let Some(cut) = &seen.truncated { " Cut off: " (shown(cut)) "." } }
-                @if !seen.refusals.is_empty() {
-                    ul { @for refusal in &seen.refusals { li { (shown(&refusal.url)) ": " (shown(&refusal.reason)) } } }
-                }
-            }
+            @if let Some(last) = &item.rendering { (seen::show(last, page)) }
             (steps(item))
             (record(item))
             (host(&item.host))
+            @if let Some(way) = &item.way { p { "Asked " (shown(way)) } }
         }
     }
 }

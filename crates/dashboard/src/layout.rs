@@ -23,7 +23,16 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// Headings, and the pages below each: address and name.
 const NAVIGATION: [(&str, &[(&str, &str)]); 3] = [
-    ("Harvest", &[("/", "Overview"), ("/hosts", "Hosts"), ("/nodes", "Nodes"), ("/inspect", "Why")]),
+    (
+        "Harvest",
+        &[
+            ("/", "Overview"),
+            ("/hosts", "Hosts"),
+            ("/nodes", "Nodes"),
+            ("/traps", "Traps"),
+            ("/inspect", "Why"),
+        ],
+    ),
     (
         "Declared",
         &[

@@ -8,7 +8,8 @@
 //!
 //! Everything that comes from the web is hostile: it is written only through [`text`], which
 //! escapes it and makes what is invisible visible. The content security policy lets nothing run or
-//! load that is not an [asset](assets) of this binary.
+//! load that is not an [asset](assets) of this binary, or a picture whose bytes were looked at first
+//! ([`seen`]).
 
 #![allow(
     missing_debug_implementations,
@@ -32,8 +33,10 @@ mod overview;
 mod problem_page;
 mod queue;
 mod reports;
+mod seen;
 mod spark;
 mod text;
+mod traps;
 mod walks;
 
 use std::sync::Arc;
@@ -73,6 +76,7 @@ fn routes() -> Router<Site> {
         .route("/nodes", get(nodes::show))
         .route("/queue", get(queue::show))
         .route("/inspect", get(inspect::show))
+        .route("/traps", get(traps::show))
         .route("/walks", get(walks::list))
         .route("/walks/{name}", get(walks::one))
         .route("/links", get(links::top))
@@ -81,6 +85,7 @@ fn routes() -> Router<Site> {
         .route("/reports", get(reports::show))
         .route("/captures", get(captures::list))
         .route("/captures/{id}", get(captures::one))
+        .route("/captures/{id}/picture", get(seen::picture))
         .route("/login", get(login::show).post(login::enter))
         .route("/logout", post(login::leave))
         .route("/assets/{name}", get(assets::serve))

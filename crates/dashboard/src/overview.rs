@@ -1,9 +1,10 @@
 //! What the harvest is doing: figures that move, what is in flight, what is paused.
 
-use app::Sample;
 use app::control::{Pausable, PauseItem};
 use app::hosts::{self, HostItem};
+use app::reports::budgets::BudgetEnding;
 use app::status::{LatestItem, Status};
+use app::{Sample, first};
 use declare::text::{bytes_text, percent_text};
 use maud::{Markup, Render, html};
 use plan::plot::{NEUTRAL, Series, Shape, TimePlot};
@@ -36,11 +37,15 @@ pub(super) async fn show(visit: Visit) -> Shown {
         .app
         .look(|catalog| catalog.seeds().next().is_none() && catalog.walks().next().is_none())
         .await?;
+    let is_unknown = first::is_unknown(&visit.site.app);
+    let traps = super::traps::on_overview(&visit.site.app).await?;
     let main = html! {
         (state(&visit, &status))
-        @if nothing { (nothing_declared()) }
+        @if nothing { (first_harvest(&visit, is_unknown)) } @else if is_unknown { (introduction(&visit)) }
         (figures(&status.figures, &seconds))
         (paused(&visit, &status.paused))
+        (budgets(&status.budgets))
+        (traps)
         div.columns {
             (in_flight(&busy.items))
             (latest(&latest_rows))
@@ -55,7 +60,7 @@ pub(super) async fn show(visit: Visit) -> Shown {
 /// Whether it harvests, and the button that changes it.
 fn state(visit: &Visit, status: &Status) -> Markup {
     let is_paused = status.state == "paused";
-    let class = if is_paused { "warn" } else { "good" };
+    let class = if status.state == "harvesting" { "good" } else { "warn" };
     let (action, label) =
         if is_paused { ("resume", "Resume everything") } else { ("pause", "Pause everything") };
     let face = Face { label, class: if is_paused { "main" } else { "plain" }, says: None };
@@ -65,6 +70,18 @@ fn state(visit: &Visit, status: &Status) -> Markup {
             span role="status" { (badge(class, status.state)) }
             span.live data-live="" hidden { "live" }
             div.actions { (visit.button("/act/pause", &[("do", action), ("what", "everything")], &face)) }
+        }
+    }
+}
+
+/// F36.
+fn budgets(ended: &[BudgetEnding]) -> Markup {
+    let Some(last) = ended.first() else { return html! {} };
+    html! {
+        p.notice.warn {
+            "Run " (last.run) " has used up the " (shown(&last.limit)) " of " (shown(&last.holder)) " " (shown(&last.name))
+            @if ended.len() > 1 { " (and " (number(ended.len() as u64 - 1)) " more like that)" }
+            ": " a href="/reports#budgets" { "what it keeps back" }
         }
     }
 }
@@ -89,15 +106,54 @@ fn paused(visit: &Visit, paused: &[PauseItem]) -> Markup {
     html! { @if !rows.is_empty() { (section("paused", "Paused", table.render())) } }
 }
 
-fn nothing_declared() -> Markup {
-    empty(
-        "Nothing is declared yet, so there is nothing to harvest.",
-        html! {
-            p { "Declare a seed: " (command("skurd seed add https://example.org/ --profile NAME")) }
-            p { "Or everything at once, from a file: " (command("skurd config apply FILE")) }
-            p { "A file with every key is printed by " (command("skurd config example")) }
-        },
-    )
+/// On an empty system: what must be known, and a button.
+fn first_harvest(visit: &Visit, is_unknown: bool) -> Markup {
+    let form = html! {
+        form.first method="post" action="/act/harvest" {
+            (visit.hidden())
+            label {
+                "Address of the site"
+                input type="url" name="url" required placeholder="https://example.org/" autocomplete="url" autofocus;
+            }
+            label {
+                "How often"
+                select name="often" {
+                    option value="once" { "Once" }
+                    option value="daily" { "Every day" }
+                    option value="weekly" { "Every week" }
+                    option value="monthly" { "Every 30 days" }
+                }
+            }
+            @if is_unknown { (contact_field()) }
+            button.main type="submit" { "Harvest" }
+        }
+        p.faint { "The site is harvested politely: one request at a time, with pauses, and as its robots.txt allows. Every page it links to on its own domain is archived." }
+        p.faint { "Many sites at once, or other terms: " (command("skurd config example")) " prints a file with every key, and " (command("skurd config apply FILE")) " declares what it says." }
+    };
+    section("first", "Harvest your first site", form)
+}
+
+/// Something is declared, and nobody has said who asks.
+fn introduction(visit: &Visit) -> Markup {
+    let form = html! {
+        p { "Nothing is harvested until site owners can reach whoever asks." }
+        form.first method="post" action="/act/introduce" {
+            (visit.hidden())
+            (contact_field())
+            button.main type="submit" { "Begin" }
+        }
+    };
+    section("introduction", "Who asks?", form)
+}
+
+fn contact_field() -> Markup {
+    html! {
+        label {
+            "How site owners reach you"
+            input type="text" name="contact" required placeholder="https://your.site/bot or you@your.site" autocomplete="email" aria-describedby="contact-why";
+            span.faint #contact-why { "A web page or mail address; it is sent with every request." }
+        }
+    }
 }
 
 /// The tiles; the script keeps them fresh by their names.
@@ -121,7 +177,9 @@ fn figures(now: &Sample, seconds: &[Sample]) -> Markup {
                 html! { span data-figure="total_harvests" { (number(now.total_harvests)) } " in all" },
                 Some(line("harvests_per_second", "Harvests a second over the last minutes", &of(|s| s.harvests_per_second), None))))
             (tile("bytes_per_second", "Bytes a second", bytes_text(whole(now.bytes_per_second)),
-                html! { span data-figure="total_bytes" { (bytes_text(now.total_bytes)) } " in all, " span data-figure="total_captures" { (number(now.total_captures)) } " captures" },
+                html! { span data-figure="total_bytes" { (bytes_text(now.total_bytes)) } " in all, "
+                    @if now.total_saved_bytes > 0 { span data-figure="total_saved_bytes" { (bytes_text(now.total_saved_bytes)) } " not archived again, " }
+                    span data-figure="total_captures" { (number(now.total_captures)) } " captures" },
                 Some(line("bytes_per_second", "Bytes a second over the last minutes", &of(|s| s.bytes_per_second), None))))
             (tile("queued", "Queue", number(now.queued), html! { "URLs that wait" },
                 Some(line("queued", "URLs that wait over the last minutes", &queue, None))))

@@ -2,8 +2,10 @@
 
 mod drawn;
 
-use app::reports::{Asked, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, OverdueItem};
-use app::reports::{contract, domains, errors, feasibility};
+use app::reports::{
+    Asked, BudgetItem, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, OverdueItem,
+};
+use app::reports::{budgets, contract, domains, errors, feasibility};
 use app::{Answer, App};
 use declare::text::{bytes_text, percent_text, rate_text};
 use maud::{Markup, Render, html};
@@ -18,6 +20,8 @@ const SPANS: [(&str, &str); 4] = [("A day", "1d"), ("A week", "7d"), ("A month",
 const VIEWS: [(&str, &str); 3] = [("By domain", "domain"), ("By time", "time"), ("By both", "both")];
 /// Rows of each table.
 const ROWS: usize = 25;
+/// Of what a budget keeps back.
+const PLACES: usize = 5;
 
 pub(super) async fn show(visit: Visit) -> Shown {
     let asked = visit.asked("since").unwrap_or("7d");
@@ -37,6 +41,7 @@ pub(super) async fn show(visit: Visit) -> Shown {
     let errors = errors::rows(&visit.site.app, &asked).await?;
     let asked = feasibility::Asked { limit, ..feasibility::Asked::default() };
     let load = feasibility::rows(&visit.site.app, &asked).await?;
+    let budgets = budgets::report_budgets(&visit.site.app, budgets::Asked { limit }).await?;
     let (lateness, by_domain) = drawn::drawings(&visit.site.app, since).await?;
     let has_data = !domains.items.is_empty();
     let main = html! {
@@ -64,6 +69,10 @@ pub(super) async fn show(visit: Visit) -> Shown {
         (section("load", "Can it all be kept?", html! {
             @if load.items.is_empty() { p { "No host has URLs that are harvested again." } }
             @else { p { (shown(&load.summary)) } (drawing(&visit.site.app, "feasibility", "").await?) (load_table(&load.items)) (more("feasibility", load.more)) }
+        }))
+        (section("budgets", "What is left of budgets?", html! {
+            @if budgets.items.is_empty() { p { "Nothing has a budget." } }
+            @else { p { (shown(&budgets.summary)) } (budget_table(&budgets.items)) (more("budgets", budgets.more)) }
         }))
     };
     Ok(visit.page("Reports", main))
@@ -140,6 +149,7 @@ fn domain_table(items: &[DomainItem]) -> Markup {
         .figures("Errors", |item| number(item.error_answers))
         .figures("No answer", |item| number(item.errors))
         .figures("Bytes", |item| bytes_text(item.bytes))
+        .figures("Saved", |item| bytes_text(item.saved_bytes))
         .figures("New", |item| number(item.new))
         .figures("Changed", |item| number(item.changed))
         .figures("Same", |item| number(item.unchanged))
@@ -159,6 +169,32 @@ fn error_table(items: &[ErrorItem]) -> Markup {
         .column("Domain", |item| shown(&item.domain))
         .figures("Count", |item| number(item.count))
         .figures("Of its requests", share)
+        .render()
+}
+
+fn budget_table(items: &[BudgetItem]) -> Markup {
+    let amount = |item: &BudgetItem, amount: u64| match item.limit.as_str() {
+        "max_bytes" => bytes_text(amount),
+        "max_duration" => span(amount),
+        _ => number(amount),
+    };
+    let places = |item: &BudgetItem| {
+        html! { ul.list { @for place in item.places.iter().take(PLACES) {
+            li { (shown(&format!("{}{}", place.host, place.path))) " " span.faint { (number(place.held + place.refused)) } }
+        } } }
+    };
+    Table::new("Budgets", items)
+        .name("Budget of", |item| shown(&format!("{} {}", item.holder, item.name)))
+        .column("Limit", |item| shown(&item.limit))
+        .figures("Run", |item| item.run.map_or("–".to_owned(), |run| run.to_string()))
+        .figures("Used", |item| amount(item, item.used))
+        .figures("Of", |item| amount(item, item.max))
+        .figures("Waiting", |item| number(item.held))
+        .figures("Not queued", |item| number(item.refused))
+        .column("Verdict", |item| {
+            badge(if item.used_up.is_some() { "warn" } else { "good" }, &item.verdict.to_lowercase())
+        })
+        .wide("Where", places)
         .render()
 }
 

@@ -12,7 +12,7 @@ use crate::Declared;
 use crate::entry;
 use crate::field::Record;
 use crate::hint::{Hinted, NAMES_COMPARED_MAX, few, nowhere};
-use crate::hosts::{Groups, add_host, check_order, check_politeness};
+use crate::hosts::{Groups, add_host, check_budget, check_order, check_politeness, check_windows};
 use crate::keys::{Key, Kind, Table};
 use crate::problem::{At, ConfigError};
 use crate::profile;
@@ -32,6 +32,11 @@ pub(crate) type Names = HashMap<String, At>;
 
 pub(crate) fn declare(file: &str, text: &str) -> Result<Declared, ConfigError> {
     let mut reader = Reader::default();
+    if text.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
+        let hint = "crawler-beans.cxml of Heritrix is imported: `skurd import heritrix FILE --profile NAME`";
+        reader.problems.add(At::START, "this is XML, and a config is YAML", hint);
+        return reader.problems.finish(file, Declared::default());
+    }
     let root = one_document(text, "config", "`skurd config example` prints one to begin with", &mut reader);
     let sections = root.and_then(|root| Sections::of(root, &mut reader));
     let declared = sections.map(|sections| sections.declare(&mut reader)).unwrap_or_default();
@@ -77,6 +82,11 @@ impl<'a> Sections<'a> {
             match ROOT.key(&name.text) {
                 Some(_) if node.is_null() => {}
                 Some(key) => drop(sections.insert(key.name, node)),
+                None if ["kind", "apiVersion"].contains(&&*name.text) => {
+                    let hint =
+                        "objects of Veidemann are imported: `skurd import veidemann FILE --profile NAME`";
+                    reader.problems.add(name.at, format!("a config has no `{}`", name.text), hint);
+                }
                 None => reader.unknown(&name, &ROOT),
             }
         }
@@ -155,6 +165,9 @@ pub(crate) fn settings(node: Node<'_>, reader: &mut Reader) -> Settings {
     if let Some(fields) = reader.fields(node, &SETTINGS, key) {
         settings.lay(&fields);
         check_politeness(&fields, &settings.politeness, "the default", reader);
+        if let Some(own) = fields.fields("politeness") {
+            check_windows(own, &settings.politeness.windows, None, reader);
+        }
     }
     settings
 }
@@ -162,6 +175,7 @@ pub(crate) fn settings(node: Node<'_>, reader: &mut Reader) -> Settings {
 /// A collection; what it does not say is as by default.
 pub(crate) fn collection(fields: &Fields, reader: &mut Reader) -> Collection {
     let collection = Collection::of_fields(fields);
+    check_budget(fields, reader);
     if let Some(limits) = fields.fields("browser").and_then(|browser| browser.fields("limits")) {
         check_phases(limits, &collection.browser.limits, reader);
     }
@@ -313,6 +327,7 @@ pub(crate) fn seed<'a>(
     let mut seed = Seed { name: normal.clone(), ..Seed::default() };
     seed.lay(fields);
     seed.profiles = named;
+    check_budget(fields, reader);
     let own = seed.profiles.iter().map(|name| profile(name));
     if let Some(Hinted { what, hint }) = nobody_takes(&seed.url, own, &reader.rules) {
         reader.problems.add(fields.at("url"), what, hint);

@@ -183,6 +183,10 @@ pub fn read(catalog: &Catalog, kind: Kind, name: &str, mut body: Value) -> Resul
             secret::restore(&mut collection, catalog)?;
             Ok(Change::PutCollection(collection))
         }
+        Some(Change::PutGroup(mut group)) => {
+            secret::restore_group(&mut group, catalog)?;
+            Ok(Change::PutGroup(group))
+        }
         change => change.ok_or_else(|| Invalid::one("", "this says nothing", "")),
     }
 }
@@ -245,6 +249,7 @@ fn finish<T>(mut reader: Reader, read: T) -> Result<T, Invalid> {
 pub fn shown(catalog: &Catalog, kind: Kind, name: &str) -> Value {
     match kind {
         Kind::Collection => catalog.collection(name).map(|found| written(&secret::masked(found))),
+        Kind::Group => catalog.group(name).map(|found| written(&secret::masked_group(found))),
         _ => Some(whole(catalog, kind, name)),
     }
     .unwrap_or_default()

@@ -5,12 +5,18 @@
 //! both directions from one list of entries, and [`Words`] are the enums that are written as one
 //! word.
 
+use std::net::IpAddr;
+
 use policy::browser::{ColorScheme, Engine, RobotsRequisites, Screenshot, WhenUnchanged};
-use policy::model::{BadCertificates, RobotsPolicy};
+use policy::hours::{TimeOfDay, Weekday};
+use policy::model::{BadCertificates, Dedup, RobotsPolicy};
 use policy::scope::{Pattern, Within};
 use policy::time::Span;
+use policy::trap::Traps;
 use policy::url::Scheme;
 use policy::walk::{Direction, Expression, Retry, StatusRange};
+use policy::way::{ResolverAddress, Through};
+use policy::zone::Zone;
 
 use crate::keys::Table;
 use crate::problem::At;
@@ -83,10 +89,10 @@ macro_rules! table {
 }
 
 /// A table and the struct it describes. `key [path]` is a key whose field has another place in the
-/// struct, `key []` one that has none.
+/// struct, `key []` one that has none, `key {a, b}` one that two fields hold together.
 macro_rules! record {
     ($vis:vis static $table:ident = $name:literal of $model:ty;
-     $($key:ident $([$($path:tt)*])? : $kind:expr, $need:expr, $example:expr, $doc:expr;)*) => {
+     $($key:ident $([$($path:tt)*])? $({$($pair:tt)*})? : $kind:expr, $need:expr, $example:expr, $doc:expr;)*) => {
         $vis static $table: Table = Table {
             name: $name,
             keys: &[$(Key { name: stringify!($key), kind: $kind, need: $need, example: $example, doc: $doc }),*],
@@ -98,14 +104,14 @@ macro_rules! record {
 
             fn put_key(&mut self, key: &str, data: &Data) {
                 match key {
-                    $(stringify!($key) => place!(put self data $key $([$($path)*])?),)*
+                    $(stringify!($key) => place!(put self data $key $([$($path)*])? $({$($pair)*})?),)*
                     _ => {}
                 }
             }
 
             fn get_key(&self, key: &str) -> Option<Data> {
                 match key {
-                    $(stringify!($key) => place!(get self $key $([$($path)*])?),)*
+                    $(stringify!($key) => place!(get self $key $([$($path)*])? $({$($pair)*})?),)*
                     _ => None,
                 }
             }
@@ -134,12 +140,31 @@ macro_rules! place {
     (put $own:ident $data:ident $key:ident) => { $own.$key.put($data) };
     (put $own:ident $data:ident $key:ident []) => {{}};
     (put $own:ident $data:ident $key:ident [$($path:tt)+]) => { $own.$($path)+.put($data) };
+    (put $own:ident $data:ident $key:ident {$fast:ident, $slow:ident}) => {
+        $crate::field::put_range(&mut $own.$fast, &mut $own.$slow, $data)
+    };
+    (get $own:ident $key:ident {$fast:ident, $slow:ident}) => {
+        Some($crate::field::range_data($own.$fast, $own.$slow))
+    };
     (get $own:ident $key:ident) => { Some($own.$key.data()) };
     (get $own:ident $key:ident []) => { None };
     (get $own:ident $key:ident [$($path:tt)+]) => { Some($own.$($path)+.data()) };
 }
 
 pub(crate) use {place, record, table};
+
+/// F41: a fixed frequency has no slow end.
+pub(crate) fn put_range(fast: &mut Span, slow: &mut Option<Span>, data: &Data) {
+    match data {
+        Data::Span(span) => (*fast, *slow) = (*span, None),
+        Data::Range(from, to) => (*fast, *slow) = (*from, Some(*to)),
+        _ => {}
+    }
+}
+
+pub(crate) fn range_data(fast: Span, slow: Option<Span>) -> Data {
+    slow.map_or(Data::Span(fast), |slow| Data::Range(fast, slow))
+}
 
 /// A type that one kind of data holds.
 macro_rules! held {
@@ -167,6 +192,11 @@ held! {
     u32: Data::Number(number) => u32::try_from(*number).ok(), number => Data::Number(u64::from(*number));
     f64: Data::Factor(factor) => Some(*factor), factor => Data::Factor(*factor);
     String: Data::Text(text) | Data::Url { given: text, .. } => Some(text.clone()), text => Data::Text(text.clone());
+    Through: Data::Text(text) => text.parse().ok(), through => Data::Text(through.written());
+    ResolverAddress: Data::Text(text) => text.parse().ok(), resolver => Data::Text(resolver.to_string());
+    IpAddr: Data::Text(text) => text.parse().ok(), address => Data::Text(address.to_string());
+    TimeOfDay: Data::Text(text) => text.parse().ok(), time => Data::Text(time.to_string());
+    Zone: Data::Text(text) => Zone::named(text), zone => Data::Text(zone.name().to_owned());
     StatusRange: Data::Text(text) => text.parse().ok(), range => Data::Text(range.to_string());
     Vec<(String, String)>: Data::Headers(all) => Some(all.clone()), all => Data::Headers(all.clone());
     Expression: Data::Regex(Pattern::Regex(regex)) => Expression::new(regex.source()).ok(),
@@ -226,13 +256,22 @@ macro_rules! words {
 words! {
     BadCertificates { Accept = "accept", Refuse = "refuse" }
     Engine { Http = "http", Browser = "browser" }
+    Dedup { Url = "url", Payload = "payload" }
     ColorScheme { Light = "light", Dark = "dark" }
     Screenshot { View = "view", Full = "full", None = "none" }
     WhenUnchanged { Render = "render", Skip = "skip" }
     RobotsRequisites { Obey = "obey", Ignore = "ignore" }
     Within { Path = "path", Host = "host", Domain = "domain", Any = "any" }
     Direction { Up = "up", Down = "down", Both = "both" }
+    Traps { Warn = "warn", Hold = "hold" }
     Retry { All = "all", Failed = "failed" }
+    Weekday { Mon = "mon", Tue = "tue", Wed = "wed", Thu = "thu", Fri = "fri", Sat = "sat", Sun = "sun" } {
+        fn tidy(mut list: Vec<Weekday>) -> Vec<Weekday> {
+            list.sort_unstable();
+            list.dedup();
+            list
+        }
+    }
     Scheme { Http = "http", Https = "https" } {
         fn tidy(mut list: Vec<Scheme>) -> Vec<Scheme> {
             list.sort_unstable();

@@ -2,14 +2,16 @@
 //! in the config file.
 
 use policy::civil::rfc3339;
+use policy::hours::{TimeOfDay, Weekday, Window};
 use policy::model::{NAME_BYTES_MAX, RobotsPolicy};
 use policy::scope::Pattern;
 use policy::time::{Span, Time};
 use policy::url::{URL_BYTES_MAX, UrlRules};
+use policy::zone::Zone;
 
-use crate::field::Field;
+use crate::field::{Field, Words};
 use crate::hint::Hinted;
-use crate::scalar::read_duration;
+use crate::scalar::{read_choice, read_duration, read_frequency, read_size};
 use crate::{Data, TextRule, read_text};
 
 /// Shortest and longest delay between two requests.
@@ -21,6 +23,11 @@ pub struct Delay {
 
 pub fn duration(text: &str) -> Result<Span, String> {
     one(read_duration(text, false))
+}
+
+/// `500MB`, never nothing.
+pub fn size(text: &str) -> Result<u64, String> {
+    one(read_size(text, 1 << 50))
 }
 
 /// A duration, or a bare number of seconds as other crawlers take it; may be none at all.
@@ -45,6 +52,39 @@ pub fn delay(text: &str) -> Result<Delay, String> {
         true => Err("the shortest delay is longer than the longest".to_owned()),
         false => Ok(Delay { min, max: Some(max) }),
     }
+}
+
+/// `1d`, or `1h..30d`: the fast end, and the slow one if it adapts.
+pub fn frequency(text: &str) -> Result<(Span, Option<Span>), String> {
+    match read_frequency(text) {
+        Ok(Data::Range(fast, slow)) => Ok((fast, Some(slow))),
+        read => Ok((one(read)?, None)),
+    }
+}
+
+pub fn moment(text: &str) -> Result<TimeOfDay, String> {
+    one(read_text(text, TextRule::TimeOfDay { end: false }, &UrlRules::default()))
+}
+
+pub fn weekday(text: &str) -> Result<Weekday, String> {
+    one(read_choice(text, Weekday::WORDS))
+}
+
+pub fn zone(text: &str) -> Result<Zone, String> {
+    one(read_text(text, TextRule::Zone, &UrlRules::default()))
+}
+
+/// `22:00-06:00`, or with the days it opens on: `22:00-06:00,mon,fri`.
+pub fn window(text: &str) -> Result<Window, String> {
+    let mut parts = text.split(',');
+    let hours = parts.next().unwrap_or_default();
+    let (from, to) = hours.split_once('-').ok_or("write from and to, like 22:00-06:00")?;
+    let to = one(read_text(to, TextRule::TimeOfDay { end: true }, &UrlRules::default()))?;
+    Ok(Window {
+        from: moment(from)?,
+        to,
+        weekdays: Weekday::tidy(parts.map(weekday).collect::<Result<_, _>>()?),
+    })
 }
 
 pub fn name(text: &str) -> Result<String, String> {

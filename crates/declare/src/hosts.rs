@@ -6,16 +6,21 @@
 
 use std::collections::HashMap;
 
+use policy::hours::Window;
 use policy::model::{HostGroup, Politeness, Settings};
 use policy::time::Span;
 use policy::unit::print_duration;
+use policy::way::Way;
 
 use crate::declare::Named;
 use crate::field::Record;
 use crate::problem::At;
 use crate::read::Reader;
 use crate::text::excerpt;
-use crate::value::Fields;
+use crate::value::{Data, Fields};
+
+/// Of one profile or host: each is looked at whenever one of its URLs is.
+const WINDOWS_MAX: usize = 50;
 
 /// Whether the politeness that resulted holds together; what was not given comes from what messages
 /// call `from`.
@@ -29,6 +34,23 @@ pub(crate) fn check_politeness(fields: &Fields, politeness: &Politeness, from: &
             _ => format!("perhaps the other way round: min: {max}, max: {min}"),
         }
     });
+}
+
+/// F36: whether a budget leaves anything to be harvested. (That it may not be nothing is told where it
+/// is read.)
+pub(crate) fn check_budget(fields: &Fields, reader: &mut Reader) {
+    let Some(own) = fields.fields("budget") else { return };
+    let number = |key: &str| match own.get(key).map(|value| &value.data) {
+        Some(Data::Number(number)) => Some(*number),
+        _ => None,
+    };
+    if let (Some(harvests), Some(bytes)) = (number("max_harvests"), number("max_bytes"))
+        && bytes < harvests
+    {
+        let what =
+            format!("`max_bytes` ({bytes}) is less than a byte for each of `max_harvests` ({harvests})");
+        reader.problems.add(own.at("max_bytes"), what, "sizes have units: 500MB, 20GB");
+    }
 }
 
 /// Whether the shortest of two durations that resulted is no longer than the longest, if what these
@@ -45,6 +67,29 @@ pub(crate) fn check_order(
         let at = fields.at(if fields.get(max_key).is_some() { max_key } else { min_key });
         let what = format!("`{min_key}` ({min}) is longer than `{max_key}` ({max})");
         reader.problems.add(at, what, hint(&min, &max));
+    }
+}
+
+/// F38: whether each window is one, and long enough for what is to happen in it.
+pub(crate) fn check_windows(fields: &Fields, windows: &[Window], harvest: Option<Span>, reader: &mut Reader) {
+    let given = fields.list("windows");
+    if let Some(value) = given.get(WINDOWS_MAX) {
+        let what = format!("more than {WINDOWS_MAX} windows");
+        reader.problems.add(value.at, what, "windows that touch or overlap are one");
+    }
+    for (place, window) in windows.iter().enumerate() {
+        let at = given.get(place).map_or_else(|| fields.at, |value| value.at);
+        let (length, from) = (window.length(), window.from);
+        if window.from == window.to {
+            let what = format!("a window from {from} to {from}");
+            let hint = "a whole day is from \"00:00\" to \"24:00\"; without `windows` it is always";
+            reader.problems.add(at, what, hint);
+        } else if let Some(harvest) = harvest.filter(|harvest| length < *harvest) {
+            let [shown, takes] = [length, harvest].map(print_duration);
+            let what = format!("the window {window} is {shown} long, and one harvest may take {takes}");
+            let hint = format!("make it longer, or `limits: {{total_timeout: {shown}}}`");
+            reader.problems.add(at, what, hint);
+        }
     }
 }
 
@@ -65,6 +110,8 @@ impl Groups {
         let mut group = HostGroup { politeness: settings.politeness.clone(), ..HostGroup::default() };
         group.lay(fields);
         check_politeness(fields, &group.politeness, "the settings", reader);
+        check_windows(fields, &group.politeness.windows, None, reader);
+        check_budget(fields, reader);
         group.hosts.clear();
         for value in fields.list("hosts") {
             let Some(host) = value.text() else { continue };
@@ -86,15 +133,17 @@ impl Groups {
 
 /// Takes in a host with a politeness of its own.
 pub(crate) fn add_host(
-    hosts: &mut Named<(String, Politeness)>,
+    hosts: &mut Named<(String, Politeness, Way)>,
     fields: &Fields,
     settings: &Settings,
     groups: &Groups,
     reader: &mut Reader,
 ) {
-    let mut entry = (String::new(), settings.politeness.clone());
+    let mut entry = (String::new(), settings.politeness.clone(), Way::default());
     entry.lay(fields);
     check_politeness(fields, &entry.1, "the settings", reader);
+    check_windows(fields, &entry.1.windows, None, reader);
+    check_budget(fields, reader);
     let Some(host) = fields.text("host") else { return };
     let at = fields.at("host");
     if let Some((group, place)) = groups.of.get(&host) {

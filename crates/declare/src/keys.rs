@@ -46,6 +46,8 @@ pub enum Kind {
     Duration {
         zero: bool,
     },
+    /// A duration, or two with `..` between them.
+    Frequency,
     Size {
         max: u64,
     },
@@ -106,8 +108,21 @@ pub enum TextRule {
     Path,
     /// Language tags with commas between them.
     Languages,
-    /// A name of the tz database.
+    /// A name of the tz database, as browsers know it.
     Timezone,
+    /// A proxy with its scheme and port, or `direct`.
+    Proxy,
+    /// The address of a name server, with or without a port.
+    Resolver,
+    /// An IP address.
+    Address,
+    /// One that is in the database.
+    Zone,
+    /// Hours and minutes.
+    TimeOfDay {
+        /// Whether 24:00 is one.
+        end: bool,
+    },
 }
 
 impl Table {
@@ -141,6 +156,7 @@ impl Kind {
         match self {
             Kind::Bool => "yes or no",
             Kind::Duration { .. } => "a duration",
+            Kind::Frequency => "a duration, or two with `..` between them",
             Kind::Size { .. } => "a size",
             Kind::Count { .. } | Kind::Id { .. } => "a whole number",
             Kind::Factor { .. } => "a number",
@@ -168,7 +184,10 @@ impl TextRule {
             TextRule::Without(_) => "a text",
             TextRule::Path => "a path",
             TextRule::Languages => "languages",
-            TextRule::Timezone => "a time zone",
+            TextRule::Timezone | TextRule::Zone => "a time zone",
+            TextRule::Proxy => "a proxy",
+            TextRule::Resolver | TextRule::Address => "an address",
+            TextRule::TimeOfDay { .. } => "a time of day",
         }
     }
 }

@@ -39,13 +39,15 @@ mod write;
 pub mod yaml;
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use policy::browser::{BrowserSettings, Engine};
-use policy::catalog::Change;
+use policy::budget::Limit;
+use policy::catalog::{Catalog, Change};
 use policy::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, Seed, Settings};
+use policy::way::Way;
 use serde_json::{Value, json};
 use walks::WalkDraft;
 
@@ -70,8 +72,8 @@ pub struct Declared {
     pub profiles: Vec<Profile>,
     pub seeds: Vec<Seed>,
     pub groups: Vec<HostGroup>,
-    /// Politeness per host.
-    pub hosts: Vec<(String, Politeness)>,
+    /// Politeness and way per host.
+    pub hosts: Vec<(String, Politeness, Way)>,
     pub walks: Vec<DeclaredWalk>,
 }
 
@@ -93,7 +95,28 @@ impl Declared {
             let hint = "give `engine: browser`, or leave the settings out";
             warnings.push((format!("{what} `browser` settings that nothing uses: the engine is http"), hint));
         }
+        warnings.extend(self.budgets_never_met());
         warnings
+    }
+
+    /// F36: budgets of profiles that can never be met, since that of their collection comes first.
+    fn budgets_never_met(&self) -> Option<(String, &'static str)> {
+        let beyond = |profile: &&Profile| {
+            let of = self.collections.iter().find(|collection| collection.name == profile.collection);
+            of.is_some_and(|collection| {
+                Limit::ALL.into_iter().any(|limit| {
+                    let both = profile.budget.max(limit).zip(collection.budget.max(limit));
+                    both.is_some_and(|(own, all)| own > all)
+                })
+            })
+        };
+        let first = self.profiles.iter().find(beyond)?;
+        let what = format!(
+            "profile {} has a larger budget than its collection {}, which is used up before",
+            excerpt(&first.name),
+            excerpt(&first.collection)
+        );
+        Some((what, "give the profile less, or the collection more"))
     }
 
     /// All of it as a config in JSON, which is YAML, with everything spelled out.
@@ -109,6 +132,30 @@ impl Declared {
         })
     }
 
+    /// Everything that is declared, in one order, with masks before secrets (I7).
+    pub fn of(catalog: &Catalog) -> Declared {
+        let mut hosts: Vec<(String, Politeness, Way)> = catalog
+            .host_overrides()
+            .map(|(host, (politeness, way))| (host.to_owned(), politeness.clone(), secret::masked_way(way)))
+            .collect();
+        hosts.sort_by(|one, other| one.0.cmp(&other.0));
+        Declared {
+            settings: catalog.settings().clone(),
+            collections: sorted(catalog.collections().map(secret::masked), |own| own.name.clone()),
+            profiles: sorted(catalog.profiles().cloned(), |own| own.name.clone()),
+            seeds: sorted(catalog.seeds().map(|entry| entry.seed.clone()), |own| own.name.clone()),
+            groups: sorted(catalog.groups().map(secret::masked_group), |own| own.name.clone()),
+            hosts,
+            // Their order says who goes first.
+            walks: sorted(catalog.walks().cloned(), |own| (own.place, own.name.clone())),
+        }
+    }
+
+    /// The config file that declares it.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        write::write_config(out, self)
+    }
+
     /// What to tell the catalog, in an order in which no reference ever dangles.
     pub fn into_changes(self) -> Vec<Change> {
         let mut changes = vec![Change::PutSettings(Box::new(self.settings))];
@@ -116,16 +163,31 @@ impl Declared {
         changes.extend(self.profiles.into_iter().map(|profile| Change::PutProfile(Box::new(profile))));
         changes.extend(self.groups.into_iter().map(Change::PutGroup));
         let hosts = self.hosts.into_iter();
-        changes.extend(hosts.map(|(host, politeness)| Change::PutHostPoliteness { host, politeness }));
+        changes.extend(hosts.map(|(host, politeness, way)| Change::PutHostPoliteness {
+            host,
+            politeness,
+            way,
+        }));
         changes.extend(self.seeds.into_iter().map(Change::PutSeed));
         changes.extend(self.walks.into_iter().map(|walk| Change::PutWalk(Box::new(walk))));
         changes
     }
 }
 
+fn sorted<T, K: Ord>(things: impl Iterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<T> {
+    let mut things: Vec<T> = things.collect();
+    things.sort_by_cached_key(key);
+    things
+}
+
 /// Reads a config file from disk. The error of a file with problems is a [`ConfigError`].
 pub fn load(path: &Path) -> Result<Declared> {
-    let bytes = read_bounded(path, CONFIG_BYTES_MAX)?;
+    let bytes = read_bounded(path, CONFIG_BYTES_MAX).map_err(|error| {
+        let is_missing =
+            error.downcast_ref().is_some_and(|cause: &io::Error| cause.kind() == io::ErrorKind::NotFound);
+        let hint = format!("`skurd config example > {}` writes one to begin with", path.display());
+        if is_missing { hint::hinted(format!("{error:#}"), hint) } else { error }
+    })?;
     Ok(parse(&path.display().to_string(), &bytes)?)
 }
 

@@ -7,12 +7,15 @@
 
 use std::collections::HashMap;
 
+use policy::hours::{Hours, is_among};
 use policy::model::{Limits, Profile};
-use policy::time::Span;
+use policy::time::{Span, Time};
+use policy::unit::print_duration;
+use policy::zone::Zone;
 
 use crate::declare::{Known, Names, is_new};
 use crate::field::Record;
-use crate::hosts::check_order;
+use crate::hosts::{check_budget, check_order, check_windows};
 use crate::problem::At;
 use crate::read::Reader;
 use crate::value::{Data, Fields};
@@ -157,6 +160,60 @@ fn overlay(
             format!("the wait grows from base to cap: give `backoff_cap` of at least {base}")
         });
     }
+    check_windows(draft, &base.windows, Some(base.limits.total_timeout), reader);
+    check_moment(draft, &base, reader);
+    check_budget(draft, reader);
+    let own = draft.fields("budget").filter(|own| !own.is_wrong("max_harvests"));
+    if let (Some(length), Some(max), false) =
+        (base.length, base.budget.max_harvests, draft.is_wrong("length"))
+        && max < u64::from(length)
+    {
+        let at = own.map_or_else(|| draft.at("length"), |own| own.at("max_harvests"));
+        let what =
+            format!("a budget of {max} harvests in a run, and each URL is to have {length}: none gets them");
+        reader.problems.add(
+            at,
+            what,
+            format!("give `max_harvests` of at least {length}, for many URLs many times that"),
+        );
+    }
     let complete = !base.name.is_empty() && !base.collection.is_empty() && base.every != Span::ZERO;
     complete.then_some(base)
+}
+
+/// F38: whether the moment goes with the frequency, the days and the windows.
+fn check_moment(draft: &Fields, profile: &Profile, reader: &mut Reader) {
+    let place = |keys: [&str; 2]| {
+        let given = keys.into_iter().find(|key| draft.get(key).is_some());
+        given.map_or(draft.at, |key| draft.at(key))
+    };
+    let Some(at) = profile.at else {
+        if !profile.weekdays.is_empty() && !draft.is_wrong("at") {
+            let what = "`weekdays` are those of a moment, and there is none";
+            let hint = "add the moment (`at: \"03:00\"`), or say the days of `windows`";
+            reader.problems.add(draft.at("weekdays"), what, hint);
+        }
+        return;
+    };
+    let (every, day) = (profile.every, Span::days(1));
+    if let Some(range) = profile.range() {
+        let [fast, slow] = [range.fast, range.slow].map(print_duration);
+        let what =
+            format!("`at` counts one frequency from a moment, and `every` is a range ({fast}..{slow})");
+        let hint = format!("leave `at` out, with `windows` for the time of day, or write `every: {slow}`");
+        reader.problems.add(place(["at", "every"]), what, hint);
+    } else if every > day && !every.0.is_multiple_of(day.0) {
+        let (shown, days) = (print_duration(every), every.0 / day.0);
+        let what = format!("with `at`, {shown} is neither days nor less than one");
+        let hint = format!("from one moment to another it is whole days: `{days}d` or `{}d`", days + 1);
+        reader.problems.add(place(["every", "at"]), what, hint);
+    }
+    let hours = Hours { windows: &profile.windows, zone: Zone::utc() };
+    let moment = |number: i64| Time(0).plus(Span(day.0 * number.unsigned_abs())).plus(at.span());
+    let reached = (7..14).any(|number| is_among(&profile.weekdays, number) && hours.is_open(moment(number)));
+    if !reached && !draft.is_wrong("windows") {
+        let what = format!("its moment, {at}, is in none of its windows ({hours})");
+        let hint = "move the moment or the windows, or leave one of them out";
+        reader.problems.add(place(["at", "windows"]), what, hint);
+    }
 }

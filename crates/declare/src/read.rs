@@ -9,8 +9,8 @@ use crate::hint::Hinted;
 use crate::keys::{Key, Kind, Need, Table, TextRule};
 use crate::problem::{At, Problems};
 use crate::scalar::{
-    check_header, read_bool, read_choice, read_count, read_duration, read_factor, read_id, read_size,
-    read_text,
+    check_header, read_bool, read_choice, read_count, read_duration, read_factor, read_frequency, read_id,
+    read_size, read_text,
 };
 use crate::text::excerpt;
 use crate::value::{Data, Fields, Value};
@@ -162,6 +162,7 @@ impl Reader {
         let read = match kind {
             Kind::Bool => read_bool(text),
             Kind::Duration { zero } => read_duration(text, *zero),
+            Kind::Frequency => read_frequency(text),
             Kind::Size { max } => read_size(text, *max),
             Kind::Count { min, max } => read_count(text, *min, *max),
             Kind::Id { min } => read_id(text, *min),

@@ -1,16 +1,22 @@
 //! Single values: whether a text is what its key wants, and if not, why and what would be right.
 
+use std::cmp::Ordering;
+use std::net::IpAddr;
+
 use net::http::HeaderError;
+use policy::hours::TimeOfDay;
 use policy::scope::Pattern;
 use policy::time::Span;
-use policy::unit::{DURATION_HINT, SIZE_HINT, parse_duration, parse_size, print_size};
+use policy::unit::{DURATION_HINT, SIZE_HINT, parse_duration, parse_size, print_duration, print_size};
 use policy::url::{UrlRules, normalise, site_of};
 use policy::walk::{ID_MAX, StatusRange, Template, parse_id};
+use policy::way::{ProxyError, ResolverAddress, Through};
+use policy::zone::Zone;
 use url::Host;
 
 use crate::hint::Hinted;
 use crate::keys::TextRule;
-use crate::text::excerpt;
+use crate::text::{excerpt, nearest};
 use crate::value::Data;
 
 /// An empty hint is replaced by the key's example.
@@ -33,6 +39,26 @@ pub(crate) fn read_duration(text: &str, zero: bool) -> Read<Data> {
         Ok(Span::ZERO) if !zero => wrong("it must be longer than zero", ""),
         Ok(span) => Ok(Data::Span(span)),
         Err(why) => wrong(format!("{} is not a duration: {why}", excerpt(text)), duration_hint(text)),
+    }
+}
+
+/// F41: one, or the two ends of a range.
+pub(crate) fn read_frequency(text: &str) -> Read<Data> {
+    const HINT: &str = "one like `1d`, or from the shortest to the longest, like `1h..30d`";
+    let Some((fast, slow)) = text.split_once("..") else { return read_duration(text, false) };
+    let end = |text: &str| match read_duration(text.trim(), false)? {
+        Data::Span(span) => Ok(span),
+        _ => wrong("it is no duration", HINT),
+    };
+    let (fast, slow) = (end(fast)?, end(slow)?);
+    let [shown, long] = [fast, slow].map(print_duration);
+    match fast.cmp(&slow) {
+        Ordering::Less => Ok(Data::Range(fast, slow)),
+        Ordering::Equal => wrong(format!("both ends are {shown}"), format!("a fixed frequency is `{shown}`")),
+        Ordering::Greater => {
+            let what = format!("{shown} is longer than {long}");
+            wrong(what, format!("perhaps the other way round: `{long}..{shown}`"))
+        }
     }
 }
 
@@ -127,6 +153,11 @@ pub fn read_text(text: &str, rule: TextRule, rules: &UrlRules) -> Read<Data> {
         TextRule::Path => read_path(text),
         TextRule::Languages => read_languages(text),
         TextRule::Timezone => read_timezone(text),
+        TextRule::Proxy => read_proxy(text),
+        TextRule::Resolver => read_resolver(text),
+        TextRule::Address => read_address(text),
+        TextRule::Zone => read_zone(text),
+        TextRule::TimeOfDay { end } => read_time_of_day(text, end),
     }
 }
 
@@ -350,6 +381,85 @@ fn read_timezone(text: &str) -> Read<Data> {
             format!("{} is no name of a time zone", excerpt(text)),
             "area and place as the tz database has them, like `Europe/Oslo`, or `UTC`",
         ),
+    }
+}
+
+/// A17. No message repeats it: it may have a password in it.
+fn read_proxy(text: &str) -> Read<Data> {
+    let text = text.trim();
+    text.parse::<Through>().map(|through| Data::Text(through.written())).or_else(|error| {
+        let hint = match error {
+            ProxyError::Scheme | ProxyError::Host | ProxyError::Port => {
+                "like `http://proxy.example.org:3128` or `socks5://192.0.2.8:1080`; `direct` is none"
+            }
+            ProxyError::LooksUp => "write socks5://; `resolver` says who looks names up",
+            ProxyError::Encrypted => "write http://, or go through a tunnel of your own",
+            ProxyError::Path => "end it with the port",
+            ProxyError::Login => {
+                "user:password@ before the host, with `%3A` for a colon, `%40` for an at and `%25` for a \
+                 percent sign"
+            }
+        };
+        wrong(error.to_string(), hint)
+    })
+}
+
+fn read_resolver(text: &str) -> Read<Data> {
+    match text.parse::<ResolverAddress>() {
+        Ok(ResolverAddress(address)) if address.port() == 0 || address.ip().is_unspecified() => {
+            wrong(format!("{} is nowhere", excerpt(text)), RESOLVER_HINT)
+        }
+        Ok(resolver) => Ok(Data::Text(resolver.to_string())),
+        Err(_) => wrong(format!("{} is no address of a name server", excerpt(text)), RESOLVER_HINT),
+    }
+}
+
+const RESOLVER_HINT: &str = "an IP address, with its port if that is not 53: `192.0.2.53:5353`";
+
+fn read_address(text: &str) -> Read<Data> {
+    match text.trim().parse::<IpAddr>() {
+        Ok(address) if address.is_unspecified() || address.is_multicast() => {
+            wrong(format!("{} is the address of no machine", excerpt(text)), "leave it out for any")
+        }
+        Ok(address) => Ok(Data::Text(address.to_string())),
+        Err(_) => wrong(
+            format!("{} is not an IP address", excerpt(text)),
+            "an address that this machine has, like `192.0.2.7`",
+        ),
+    }
+}
+
+/// A zone there is, in the spelling of the database.
+fn read_zone(text: &str) -> Read<Data> {
+    let text = text.trim();
+    if let Some(zone) = Zone::named(text) {
+        return Ok(Data::Text(zone.name().to_owned()));
+    }
+    let names: Vec<String> = Zone::names().collect();
+    let by_place = |name: &&String| {
+        let place = name.rsplit('/').next().unwrap_or(name);
+        place.eq_ignore_ascii_case(text)
+    };
+    let near = names.iter().find(by_place).map(String::as_str);
+    let near = near.or_else(|| nearest(text, names.iter().map(String::as_str)));
+    let what = format!("there is no time zone {}", excerpt(text));
+    wrong(
+        what,
+        match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "area and place as the tz database has them, like `Europe/Oslo`, or `UTC`".to_owned(),
+        },
+    )
+}
+
+fn read_time_of_day(text: &str, end: bool) -> Read<Data> {
+    match text.parse::<TimeOfDay>() {
+        Ok(TimeOfDay::END) if !end => wrong("a day begins at 00:00", "write `00:00`"),
+        Ok(time) => Ok(Data::Text(time.to_string())),
+        Err(why) => {
+            let what = format!("{} is not a time of day: {why}", excerpt(text));
+            wrong(what, "hours and minutes, like `03:00` or `22:30`")
+        }
     }
 }
 

@@ -65,6 +65,11 @@ fn of_kind(kind: &Kind) -> Value {
     match kind {
         Kind::Bool => json!({ "enum": [true, false, "yes", "no", "on", "off"] }),
         Kind::Duration { .. } => json!({ "type": "string", "pattern": unit::DURATION_PATTERN }),
+        Kind::Frequency => {
+            let one = unit::DURATION_PATTERN.trim_start_matches('^').trim_end_matches('$');
+            let two = one.replace("(?=.)", "(?=[^.])");
+            json!({ "type": "string", "pattern": format!("^{two}( *\\.\\. *{two})?$") })
+        }
         Kind::Size { max } => json!({ "anyOf": [
             { "type": "integer", "minimum": 1, "maximum": max },
             { "type": "string", "pattern": unit::SIZE_PATTERN },
@@ -80,8 +85,17 @@ fn of_kind(kind: &Kind) -> Value {
         }
         Kind::Text(TextRule::Path) => json!({ "type": "string", "pattern": "^/" }),
         Kind::Text(TextRule::Languages) => json!({ "type": "string", "pattern": "^[A-Za-z0-9, -]+$" }),
-        Kind::Text(TextRule::Timezone) => {
+        Kind::Text(TextRule::TimeOfDay { .. }) => {
+            json!({ "type": "string", "pattern": "^ *([01]?[0-9]|2[0-4]):[0-5][0-9] *$" })
+        }
+        Kind::Text(TextRule::Timezone | TextRule::Zone) => {
             json!({ "type": "string", "pattern": "^ *[A-Z][A-Za-z0-9_+-]*(/[A-Z][A-Za-z0-9_+-]*)* *$" })
+        }
+        Kind::Text(TextRule::Proxy) => {
+            json!({ "type": "string", "pattern": "^ *([Hh][Tt][Tt][Pp]|[Ss][Oo][Cc][Kk][Ss]5)://.*:[0-9]+/? *$|^ *direct *$" })
+        }
+        Kind::Text(TextRule::Resolver | TextRule::Address) => {
+            json!({ "type": "string", "pattern": "^[ 0-9A-Fa-f.:\\[\\]]+$" })
         }
         Kind::Text(TextRule::Status) => json!({ "anyOf": [
             { "type": "integer", "minimum": 100, "maximum": 599 },

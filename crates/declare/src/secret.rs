@@ -1,16 +1,20 @@
-//! What is shown to nobody (I7): the values of cookies and headers that are given for a login.
+//! What is shown to nobody (I7): the values of cookies and headers that are given for a login, and
+//! the passwords of proxies (A17).
 //!
 //! They are declared, kept and sent, and wherever they would be shown there is a mask instead. The
 //! mask that comes back, because somebody edited what they were shown, means the value that is
 //! there: it never becomes a value.
 
 use policy::catalog::{Catalog, Change};
-use policy::model::Collection;
+use policy::model::{Collection, HostGroup};
+use policy::way::{Proxy, Through, Way};
 
+use crate::Declared;
 use crate::entry::Invalid;
 use crate::text::{escaped, excerpt};
 
 const MASK: &str = "•••";
+const HINT: &str = "a masked value can only be put back where it was shown: write the value itself";
 
 /// Headers whose values say nothing about who sends them; of all others nobody knows.
 const HARMLESS: [&str; 9] = [
@@ -38,12 +42,59 @@ pub(crate) fn masked(collection: &Collection) -> Collection {
         *value = shown_header(name, value).to_owned();
     }
     shown.cookies.iter_mut().for_each(|cookie| cookie.value = MASK.to_owned());
+    mask(&mut shown.way);
     shown
+}
+
+/// A host group as it is shown.
+pub(crate) fn masked_group(group: &HostGroup) -> HostGroup {
+    let mut shown = group.clone();
+    mask(&mut shown.way);
+    shown
+}
+
+pub(crate) fn masked_way(way: &Way) -> Way {
+    let mut shown = way.clone();
+    mask(&mut shown);
+    shown
+}
+
+fn mask(way: &mut Way) {
+    if let Some(Through::Proxy(Proxy { login: Some(login), .. })) = &mut way.proxy
+        && !login.password.is_empty()
+    {
+        login.password = MASK.to_owned();
+    }
+}
+
+/// A password goes back only to the proxy and the user it was shown for.
+fn restore_way(way: &mut Way, before: Option<&Way>, whose: &str) -> Result<(), Invalid> {
+    let Some(Through::Proxy(proxy)) = &mut way.proxy else { return Ok(()) };
+    let place = (proxy.kind, proxy.host.clone(), proxy.port);
+    let Some(login) = proxy.login.as_mut().filter(|login| login.password == MASK) else { return Ok(()) };
+    let known = before.and_then(Way::through).filter(|old| (old.kind, old.host.clone(), old.port) == place);
+    let known = known.and_then(|old| old.login.as_ref()).filter(|old| old.user == login.user);
+    let lost = || {
+        let what =
+            format!("the password of the proxy of {whose} is a mask, and there is no password behind it");
+        Invalid::one("/proxy", what, HINT)
+    };
+    login.password = known.map(|old| old.password.clone()).ok_or_else(lost)?;
+    Ok(())
+}
+
+pub(crate) fn restore_group(group: &mut HostGroup, catalog: &Catalog) -> Result<(), Invalid> {
+    let before = catalog.group(&group.name).map(|group| &group.way);
+    restore_way(&mut group.way, before, &format!("host group {}", excerpt(&group.name)))
+}
+
+fn restore_host(host: &str, way: &mut Way, catalog: &Catalog) -> Result<(), Invalid> {
+    let before = catalog.host_overrides().find(|(own, _)| *own == host).map(|(_, (_, way))| way);
+    restore_way(way, before, &format!("host {}", excerpt(host)))
 }
 
 /// Puts the values back that the collection of this name has behind its masks.
 pub fn restore(collection: &mut Collection, catalog: &Catalog) -> Result<(), Invalid> {
-    const HINT: &str = "a masked value can only be put back where it was shown: write the value itself";
     let before = catalog.collection(&collection.name);
     let name = excerpt(&collection.name);
     let lost = |what: &str, which: &str, pointer: String| {
@@ -69,13 +120,22 @@ pub fn restore(collection: &mut Collection, catalog: &Catalog) -> Result<(), Inv
         let pointer = || format!("/cookies/{place}/value");
         cookie.value = known.cloned().ok_or_else(|| lost("cookie", &cookie.name, pointer()))?;
     }
-    Ok(())
+    restore_way(&mut collection.way, before.map(|before| &before.way), &format!("collection {name}"))
+}
+
+/// The same for all that a config declares.
+pub fn restore_declared(declared: &mut Declared, catalog: &Catalog) -> Result<(), Invalid> {
+    declared.collections.iter_mut().try_for_each(|collection| restore(collection, catalog))?;
+    declared.groups.iter_mut().try_for_each(|group| restore_group(group, catalog))?;
+    declared.hosts.iter_mut().try_for_each(|(host, _, way)| restore_host(host, way, catalog))
 }
 
 /// The same for whatever is about to be declared.
 pub fn restore_all(changes: &mut [Change], catalog: &Catalog) -> Result<(), Invalid> {
     changes.iter_mut().try_for_each(|change| match change {
         Change::PutCollection(collection) => restore(collection, catalog),
+        Change::PutGroup(group) => restore_group(group, catalog),
+        Change::PutHostPoliteness { host, way, .. } => restore_host(host, way, catalog),
         _ => Ok(()),
     })
 }
@@ -125,6 +185,41 @@ mod tests {
         ] {
             assert_eq!(restore(&mut wrong, &catalog).unwrap_err().0[0].pointer, pointer);
             assert!(restore(&mut wrong, &Catalog::new()).is_err());
+        }
+    }
+
+    #[test]
+    fn i7_a17_a_password_goes_back_only_to_the_proxy_it_was_shown_for() {
+        let way = |proxy: &str| Way { proxy: Some(proxy.parse().unwrap()), ..Way::default() };
+        let kept = way("http://u:s3cret@proxy.test:3128");
+        let mut catalog = Catalog::new();
+        let own = Collection { way: kept.clone(), ..collection(&[], &[]) };
+        let group = HostGroup { name: "group:g".to_owned(), way: kept.clone(), ..HostGroup::default() };
+        let host = Change::PutHostPoliteness {
+            host: "h.test".to_owned(),
+            politeness: policy::model::Politeness::default(),
+            way: kept.clone(),
+        };
+        for change in [Change::PutCollection(Box::new(own.clone())), Change::PutGroup(group.clone()), host] {
+            catalog.apply(change).unwrap();
+        }
+        let (mut shown, mut shown_group) = (masked(&own), masked_group(&group));
+        for shown in [&shown.way, &shown_group.way] {
+            assert_eq!(shown.proxy.as_ref().unwrap().written(), "http://u:•••@proxy.test:3128");
+        }
+        restore(&mut shown, &catalog).unwrap();
+        restore_group(&mut shown_group, &catalog).unwrap();
+        let mut of_host = way("http://u:•••@proxy.test:3128");
+        restore_host("h.test", &mut of_host, &catalog).unwrap();
+        assert_eq!((&shown.way, &shown_group.way, &of_host), (&kept, &kept, &kept));
+        for elsewhere in [
+            "http://u:•••@other.test:3128",
+            "http://u:•••@proxy.test:3129",
+            "socks5://u:•••@proxy.test:3128",
+            "http://v:•••@proxy.test:3128",
+        ] {
+            let mut wrong = Collection { way: way(elsewhere), ..collection(&[], &[]) };
+            assert_eq!(restore(&mut wrong, &catalog).unwrap_err().0[0].pointer, "/proxy", "{elsewhere}");
         }
     }
 

@@ -7,17 +7,21 @@ use policy::browser::{
     Behaviours, BrowserLimits, BrowserProgram, BrowserSettings, ColorScheme, Device, Engine,
     RobotsRequisites, Screenshot, Viewport, WhenUnchanged,
 };
+use policy::budget::Budget;
+use policy::hours::{Weekday, Window};
 use policy::model::{
-    BadCertificates, Collection, GivenCookie, HostGroup, Limits, NAME_BYTES_MAX, Politeness, Profile, Seed,
-    Settings,
+    BadCertificates, Collection, Dedup, GivenCookie, HostGroup, Limits, NAME_BYTES_MAX, Politeness, Profile,
+    Seed, Settings,
 };
 use policy::scope::{Scope, Within};
+use policy::trap::Traps;
 use policy::url::{Scheme, URL_BYTES_MAX};
 use policy::walk::{ATTEMPTS_MAX, Direction, Retry};
+use policy::way::Way;
 
 use crate::field::{Field, Record, Words, place, record, table};
 use crate::keys::Kind::{
-    Bool, Choice, ChoiceOr, Count, Duration, Factor, Headers, Id, List, OneOf, Size, Text,
+    Bool, Choice, ChoiceOr, Count, Duration, Factor, Frequency, Headers, Id, List, OneOf, Size, Text,
 };
 use crate::keys::Need::{Default, Empty, Optional, Required, RequiredUnless};
 use crate::keys::{Key, Kind, Table, TextRule};
@@ -38,6 +42,13 @@ const STATUSES: Kind = List { of: &Text(TextRule::Status), min: 0 };
 /// What a response time is multiplied by.
 const TIMES: Kind = Factor { min: 0.0, max: 1e6 };
 const PIXELS: Kind = Count { min: 100, max: 10_000 };
+const PROXY: Kind = Text(TextRule::Proxy);
+const RESOLVER: Kind = Text(TextRule::Resolver);
+const ADDRESS: Kind = Text(TextRule::Address);
+const MOMENT: Kind = Text(TextRule::TimeOfDay { end: false });
+const ZONE: Kind = Text(TextRule::Zone);
+const WINDOWS: Kind = List { of: &Kind::Table(&WINDOW), min: 0 };
+const WEEKDAYS: Kind = List { of: &Choice(Weekday::WORDS), min: 0 };
 const REGEXES: Kind = List { of: &Text(TextRule::Regex), min: 0 };
 
 table! {
@@ -101,19 +112,38 @@ record! {
 /// in the settings.
 macro_rules! politeness {
     ($kind:ident $table:ident $(of $model:ty)?: $need:ident, $factor:literal, $min:literal,
-     $max:literal, $parallel:literal) => {
+     $max:literal, $parallel:literal $($more:tt)*) => {
         $kind! {
             pub(crate) static $table = "politeness" $(of $model)?;
             factor: TIMES, $need, $factor, "How many response times to wait.";
             min: Duration { zero: true }, $need, $min, "The shortest delay.";
             max: Duration { zero: true }, $need, $max, "The longest delay.";
             parallel: U32_POSITIVE, $need, $parallel, "Simultaneous requests.";
+            $($more)*
         }
     };
 }
 
-politeness! { record POLITENESS of Politeness: Default, "10", "2s", "1m", "2" }
+politeness! { record POLITENESS of Politeness: Default, "10", "2s", "1m", "2"
+    windows: WINDOWS, Default, "[{from: \"20:00\", to: \"08:00\", weekdays: [mon, tue]}]",
+        "When hosts may be asked for anything at all; always if none. Outside, their URLs wait.";
+    timezone: ZONE, Optional, "Europe/Oslo", "Whose clocks the windows are by; UTC if none.";
+}
 politeness! { table OWN_POLITENESS: Empty, "20", "5s", "2m", "4" }
+
+// What there is at most of it, whoever has it.
+record! {
+    pub(crate) static BUDGET = "budget" of Budget;
+    max_urls: U32_POSITIVE, Optional, "100000",
+        "URLs that are known at a time; a link to one more is not queued.";
+    max_harvests: U32_POSITIVE, Optional, "50000",
+        "Harvests of a run. What is beyond waits until this is raised or left out, as with the next \
+         two.";
+    max_bytes: SIZE_U64, Optional, "20GB", "Bytes of a run, as they come over the wire.";
+    max_duration: TIME, Optional, "2w", "From the first harvest of a run on.";
+}
+
+const BUDGETED: &str = "How much there is at most; nothing of it is no limit.";
 
 record! {
     pub(crate) static COLLECTION = "collection" of Collection;
@@ -134,6 +164,18 @@ record! {
          scripts and loads what they need.";
     browser: Kind::Table(&BROWSER), Empty, "",
         "How its browser is set up; says nothing without `engine: browser`.";
+    dedup: Choice(Dedup::WORDS), Default, "payload",
+        "Of which captures the same payload is stored only once: those of one URL, or all of the \
+         collection.";
+    proxy [way.proxy]: PROXY, Optional, "http://user:password@proxy.example.org:3128",
+        "Asked through this proxy: http:// (by CONNECT, also to port 80) or socks5://. Names are \
+         looked up here, and addresses judged as without it. The password is shown as `•••`, which \
+         means the one there is when it is put back.";
+    resolver [way.resolver]: RESOLVER, Optional, "192.0.2.53:5353",
+        "Names are looked up by this name server, instead of those of the machine.";
+    source_address [way.source_address]: ADDRESS, Optional, "192.0.2.7",
+        "Connections are made from this address of the machine, those to a proxy too.";
+    budget: Kind::Table(&BUDGET), Empty, "", BUDGETED;
 }
 
 record! {
@@ -215,7 +257,9 @@ record! {
          also in scope and limits.";
     active: Bool, Default, "yes", "Switched off, what it alone covers waits and nothing is lost.";
     collection: NAME, RequiredUnless("extends"), "news", "Where its harvests belong.";
-    every: TIME, RequiredUnless("extends"), "1d12h", "How often each URL is harvested.";
+    every {every, slowest}: Frequency, RequiredUnless("extends"), "2d",
+        "How often each URL is harvested; with two durations (`1h..30d`) each URL as often as it is \
+         seen to change, between the two.";
     length: U32_POSITIVE, Optional, "10",
         "How many times each URL is harvested in a run; 1 is once, none is for ever.";
     ttl: TIME, Optional, "26w", "A URL that no page has linked to for this long is dropped.";
@@ -223,6 +267,26 @@ record! {
         "Whether robots.txt is obeyed, ignored, or obeyed as another agent.";
     scope: Kind::Table(&SCOPE), Empty, "", "Which URLs are taken in, seen from the seed.";
     limits: Kind::Table(&LIMITS), Empty, "", "Patience with a URL, and bounds of one fetch.";
+    at: MOMENT, Optional, "\"03:00\"",
+        "The moment that its frequency counts from: days of the calendar, or hours from then on. A \
+         moment that clocks skip is the first there is after it, one that comes twice is the first.";
+    weekdays: WEEKDAYS, Default, "[tue, sat]", "The days that have such a moment; every day if none.";
+    timezone: ZONE, Optional, "Europe/Oslo",
+        "Whose clocks its moment and its windows are by; UTC if none.";
+    windows: WINDOWS, Default, "",
+        "When its harvests may happen; always if none. Outside, its URLs wait for the next.";
+    budget: Kind::Table(&BUDGET), Empty, "", BUDGETED;
+    traps: Choice(Traps::WORDS), Default, "hold",
+        "Whether URLs that seem to be a trap are harvested all the same, or held in the queue until \
+         somebody decides: `skurd traps`.";
+}
+
+record! {
+    pub(crate) static WINDOW = "window" of Window;
+    from: MOMENT, Required, "\"22:00\"", "When it opens.";
+    to: Text(TextRule::TimeOfDay { end: true }), Required, "\"06:00\"",
+        "When it closes, on the next day if that is not later; what has begun by then is finished.";
+    weekdays: WEEKDAYS, Default, "[mon, fri]", "The days on which it opens; every day if none.";
 }
 
 table! {
@@ -288,6 +352,7 @@ record! {
         "Switched off, everything that belongs to it waits and nothing is lost.";
     profiles: List { of: &NAME, min: 1 }, Required, "[daily, weekly]",
         "How it is harvested: one or more.";
+    budget: Kind::Table(&BUDGET), Empty, "", BUDGETED;
 }
 
 record! {
@@ -298,14 +363,30 @@ record! {
         "The hosts, `www.` or not, without scheme and port.";
     politeness: Kind::Table(&OWN_POLITENESS), Empty, "",
         "Of the group as a whole; what is not given is as in the settings.";
+    proxy [way.proxy]: PROXY, Optional, "socks5://user:password@192.0.2.8:1080",
+        "As in collections, and before what those say; `direct` is none.";
+    resolver [way.resolver]: RESOLVER, Optional, "192.0.2.53", "As in collections.";
+    source_address [way.source_address]: ADDRESS, Optional, "192.0.2.7", "As in collections.";
+    windows [politeness.windows]: WINDOWS, Empty, "[{from: \"21:00\", to: \"05:00\", weekdays: [sun]}]",
+        "When its hosts may be asked for anything at all; as in the settings if none.";
+    timezone [politeness.timezone]: ZONE, Optional, "Europe/Berlin", "Whose clocks they are by.";
+    budget [politeness.budget]: Kind::Table(&BUDGET), Empty, "", BUDGETED;
 }
 
 record! {
-    pub(crate) static HOST_ENTRY = "host" of (String, Politeness);
+    pub(crate) static HOST_ENTRY = "host" of (String, Politeness, Way);
     host [0]: HOST, Required, "slow.example.org",
         "The host, `www.` or not, without scheme and port.";
     politeness [1]: Kind::Table(&OWN_POLITENESS), Empty, "",
         "What is not given is as in the settings.";
+    proxy [2.proxy]: PROXY, Optional, "direct",
+        "As in collections, and before what those say; `direct` is none.";
+    resolver [2.resolver]: RESOLVER, Optional, "192.0.2.53", "As in collections.";
+    source_address [2.source_address]: ADDRESS, Optional, "192.0.2.7", "As in collections.";
+    windows [1.windows]: WINDOWS, Empty, "[{from: \"00:00\", to: \"24:00\", weekdays: [sat, sun]}]",
+        "When it may be asked for anything at all; as in the settings if none.";
+    timezone [1.timezone]: ZONE, Optional, "America/New_York", "Whose clocks they are by.";
+    budget [1.budget]: Kind::Table(&BUDGET), Empty, "", BUDGETED;
 }
 
 record! {

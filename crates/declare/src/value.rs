@@ -19,6 +19,8 @@ pub enum Data {
     None,
     Bool(bool),
     Span(Span),
+    /// The fast and the slow end of a frequency.
+    Range(Span, Span),
     Number(u64),
     Factor(f64),
     Text(String),

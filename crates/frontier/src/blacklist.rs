@@ -8,8 +8,9 @@ use policy::url::CrawlUrl;
 use store::table::KeyRange;
 use store::{Order as ScanOrder, Result};
 
+use crate::patterns::pattern_id;
 use crate::robots::server_of;
-use crate::schema::{BLACKLIST, BLACKLIST_ENDS, DENIED, UrlState};
+use crate::schema::{BARRED_URLS, BLACKLIST, BLACKLIST_ENDS, DENIED, UrlState};
 use crate::transaction::{Arrivals, Transaction, stored_url};
 use crate::{Frontier, ranges};
 
@@ -133,12 +134,17 @@ impl Transaction<'_> {
         if let Some(until) = entry.until {
             BLACKLIST_ENDS.delete(self.tx, (until.0, collection, url.as_str()))?;
         }
-        if entry.reason == BlacklistReason::Robots {
-            DENIED.delete(self.tx, (server_of(url), collection, url.as_str()))?;
+        match &entry.reason {
+            BlacklistReason::Robots => DENIED.delete(self.tx, (server_of(url), collection, url.as_str()))?,
+            BlacklistReason::Pattern(name) => {
+                BARRED_URLS.delete(self.tx, (pattern_id(name), collection, url.as_str()))?;
+            }
+            _ => {}
         }
         let state = self.state(collection, url.as_str()).await?;
         let Some(UrlState::Blacklisted(record)) = &state else { return Ok(false) };
-        let back = Record { due: self.now, owed: record.owed.back(self.now), ..record.clone() };
+        let mut back = Record { due: self.now, owed: record.owed.back(self.now), ..record.clone() };
+        back.charges.held_by = None;
         self.enqueue(collection, url, state.as_ref(), back, arrivals)?;
         Ok(true)
     }

@@ -13,12 +13,14 @@ use store::table::Table;
 use store::{Order, Result, Tx};
 
 use crate::Frontier;
+use crate::budgets::id_of;
 use crate::hosts::Unit;
+use crate::patterns::pattern_id;
 use crate::recount::differences;
 use crate::robots::server_of;
 use crate::schema::{
-    BLACKLIST, BLACKLIST_ENDS, DENIED, GROUP_QUEUE, GROUPS, HOST_QUEUE, HOSTS, Host, LEASES, QUEUE,
-    SILENT_QUEUE, URLS, UrlState,
+    BARRED_URLS, BLACKLIST, BLACKLIST_ENDS, DENIED, GROUP_QUEUE, GROUPS, HELD_BACK, HOST_QUEUE, HOSTS, Host,
+    LEASES, QUEUE, SILENT_QUEUE, URLS, UrlState,
 };
 use crate::shard::shard_of;
 use crate::transaction::stored_url;
@@ -67,8 +69,15 @@ impl Frontier {
         let mut ledger = Ledger { urls, queue, hosts, findings: Vec::new() };
         ledger.urls_and_queue_agree()?;
         ledger.blacklist_agrees(&tx).await?;
-        ledger.hosts_stand_where_they_should(&tx, self.clock.now()).await?;
+        self.declared.catch_up(&tx).await?;
+        let opening = |unit: &str, at: Time| {
+            let catalog = self.declared.catalog.read();
+            let politeness = catalog.group(unit).map(|group| &group.politeness);
+            politeness.unwrap_or_else(|| catalog.politeness(unit)).hours().opening(at)
+        };
+        ledger.hosts_stand_where_they_should(&tx, self.clock.now(), &opening).await?;
         ledger.leases_agree(&tx).await?;
+        ledger.held_back_agrees(&tx).await?;
         ledger.findings.extend(differences(&tx, &ledger.urls).await?);
         Ok(ledger)
     }
@@ -115,6 +124,7 @@ impl Ledger {
     async fn blacklist_agrees(&mut self, tx: &Tx) -> Result<()> {
         let entries: BTreeMap<_, _> = all(tx, &BLACKLIST).await?.into_iter().collect();
         let ends: BTreeSet<_> = all(tx, &BLACKLIST_ENDS).await?.into_iter().map(|(key, ())| key).collect();
+        let mut barred: BTreeSet<_> = all(tx, &BARRED_URLS).await?.into_iter().map(|(key, ())| key).collect();
         for ((collection, url), entry) in &entries {
             if !matches!(self.urls.get(&(collection.clone(), url.clone())), Some(UrlState::Blacklisted(_))) {
                 self.find(format!("{url} is on the blacklist, but its state is another"));
@@ -123,12 +133,19 @@ impl Ledger {
             if denied != (entry.reason == BlacklistReason::Robots) {
                 self.find(format!("{url} is blacklisted ({}), and denied by robots: {denied}", entry.reason));
             }
+            if let BlacklistReason::Pattern(name) = &entry.reason
+                && !barred.remove(&(pattern_id(name), collection.clone(), url.clone()))
+            {
+                self.find(format!("{url} is held by {name}, which does not know"));
+            }
             if let Some(until) = entry.until
                 && !ends.contains(&(until.0, collection.clone(), url.clone()))
             {
                 self.find(format!("the blacklisting of {url} would never end"));
             }
         }
+        self.findings
+            .extend(barred.into_iter().map(|(_, _, url)| format!("a pattern holds {url}, which is not so")));
         let orphans = self
             .urls
             .iter()
@@ -146,7 +163,12 @@ impl Ledger {
 
     /// F5, F6: a host with waiting URLs stands in a queue, early enough, unless it is full; and
     /// nothing else stands there.
-    async fn hosts_stand_where_they_should(&mut self, tx: &Tx, now: Time) -> Result<()> {
+    async fn hosts_stand_where_they_should(
+        &mut self,
+        tx: &Tx,
+        now: Time,
+        opening: &(dyn Fn(&str, Time) -> Time + Sync),
+    ) -> Result<()> {
         let mut first: HashMap<&str, (Option<Time>, Time)> = HashMap::new();
         for (host, due, collection, url) in &self.queue {
             let in_flight = self.hosts.get(host).is_some_and(|row| row.is_in_flight(collection, url));
@@ -175,6 +197,7 @@ impl Ledger {
             let Some(waiting) = waiting else { continue };
             // Where it stands before now does not matter: it is its turn.
             let limit = host.ready(*waiting).max(host.slots.next_free).max(now);
+            let limit = if host.group.is_some() { limit } else { opening(name, limit) };
             match (host.group.as_ref(), host.slots.queued_at) {
                 (None, Some(at)) if at <= limit => {}
                 (Some((_, at)), None) if *at <= limit => {}
@@ -208,7 +231,10 @@ impl Ledger {
                 members.iter().find(|((group, ..), ())| group == name).map(|((_, at, _), ())| Time(*at));
             if let Some(first) = first
                 && group.slots.taken.is_empty()
-                && group.slots.queued_at.is_none_or(|at| at > first.max(group.slots.next_free).max(now))
+                && group
+                    .slots
+                    .queued_at
+                    .is_none_or(|at| at > opening(name, first.max(group.slots.next_free).max(now)))
             {
                 findings.push(format!(
                     "group {name} has a host waiting since {first} and stands at {:?} (free from {})",
@@ -220,6 +246,23 @@ impl Ledger {
             .extend(host_queue.iter().map(|entry| format!("{entry:?} stands in the host queue for nothing")));
         findings
             .extend(group_queue.iter().map(|entry| format!("{entry:?} stands in a group queue for nothing")));
+        self.findings.extend(findings);
+        Ok(())
+    }
+
+    /// F36: who waits for a budget is listed with it, and nobody else.
+    async fn held_back_agrees(&mut self, tx: &Tx) -> Result<()> {
+        let mut listed: BTreeSet<_> = all(tx, &HELD_BACK).await?.into_iter().map(|(key, ())| key).collect();
+        let mut findings = Vec::new();
+        for ((collection, url), state) in &self.urls {
+            if let UrlState::Queued(record) = state
+                && let Some(holder) = &record.charges.held_by
+                && !listed.remove(&(id_of(holder), collection.clone(), url.clone()))
+            {
+                findings.push(format!("{url} waits for the budget of {holder}, which does not know"));
+            }
+        }
+        findings.extend(listed.into_iter().map(|(_, _, url)| format!("{url} does not wait for a budget")));
         self.findings.extend(findings);
         Ok(())
     }

@@ -310,7 +310,7 @@ impl Transaction<'_> {
             host.slots.settle(back, delay);
             host.backoff_until = host.backoff_until.map(|until| back.ahead(until, longest));
             host.deferred_until = host.deferred_until.map(|until| back.ahead(until, RETRY_AFTER_MAX));
-            if host != before {
+            if host != before || !politeness.windows.is_empty() {
                 HOSTS.lock_unread(self.tx, (&name,))?;
                 self.settle_host(&name, &mut host).await?;
             }
@@ -380,6 +380,7 @@ impl Transaction<'_> {
         for ((at, lease), _) in LATEST.scan(self.tx, &range, PAGE, ScanOrder::Forward).await?.rows {
             LATEST.delete(self.tx, (at, lease))?;
         }
+        self.recent.cut(self.now);
         Ok(None)
     }
 }

@@ -22,6 +22,7 @@
 //! taken into the captures at the next start ([`crate::shelf`]).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::pin::Pin;
 use std::sync::atomic::Ordering;
 
 use policy::contract::Settled;
@@ -31,19 +32,22 @@ use policy::outcome::{Answer, Fetched, HostEffect, NoAnswer, Outcome, Placement,
 use policy::robots::RETRY;
 use policy::schedule::{RETRY_AFTER_MAX, politeness_delay};
 use policy::time::{Span, Time};
+use policy::trap::Suspicion;
 use store::{Durability, Error, Result};
 
-use crate::Frontier;
+use crate::budgets::done;
 use crate::hosts::Unit;
 use crate::links::Page;
+use crate::patterns::pattern_id;
 use crate::ports::{CaptureKey, Fetch, FileEnd, Order, Report};
 use crate::robots::server_of;
 use crate::schema::{
-    ArchiveFile, BLACKLIST, BLACKLIST_ENDS, CAPTURES, COOKIES, Capture, DENIED, ErrorKind, FILES, GROUPS,
-    HOSTS, Host, QUEUE, RENDERINGS, SHARD_OWNERS, URLS, UrlState, surt_in_key,
+    ArchiveFile, BARRED_URLS, BLACKLIST, BLACKLIST_ENDS, CAPTURES, COOKIES, Capture, DENIED, ErrorKind,
+    FILES, GROUPS, HOSTS, Host, LATEST, QUEUE, RENDERINGS, SENSES, SHARD_OWNERS, URLS, UrlState, surt_in_key,
 };
 use crate::size::Followed;
 use crate::transaction::{Arrivals, Transaction};
+use crate::{Frontier, payloads};
 
 /// Links of a page that are read ahead: the rest are read as they come.
 const LINKS_AHEAD_MAX: usize = 256;
@@ -58,6 +62,10 @@ pub struct Harvest<'a> {
     /// Where it is archived, on disk already.
     pub captures: &'a [(CaptureKey, Capture)],
 }
+
+/// What a commit waits for, while all that goes into it is worked out: that what it says of the
+/// archive is true after a power cut, too.
+pub(crate) type OnDisk<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
 
 /// The rows of hosts that a transaction works on, written when it is done with them.
 type OpenHosts = BTreeMap<String, Host>;
@@ -94,6 +102,8 @@ pub struct Summary {
     pub left_out: u64,
     /// What it settled of what was promised (F31).
     pub settled: Settled,
+    /// F37: what is suspected of its host since it was harvested.
+    pub suspected: Vec<Suspicion>,
 }
 
 impl Frontier {
@@ -115,12 +125,28 @@ impl Frontier {
     /// Commits finished orders together, and how far the files they are archived in are good.
     #[crate::boxed]
     pub async fn complete_all(&self, harvests: &[Harvest<'_>], files: &[FileEnd]) -> Result<CompletedAll> {
+        self.complete_once(harvests, files, Box::pin(std::future::ready(Ok(())))).await
+    }
+
+    /// Commits them as soon as their files are on disk; none if those cannot be.
+    #[crate::boxed]
+    pub(crate) async fn complete_once<'a>(
+        &'a self,
+        harvests: &'a [Harvest<'a>],
+        files: &'a [FileEnd],
+        on_disk: OnDisk<'a>,
+    ) -> Result<CompletedAll> {
         let Some(first) = harvests.first() else { return Ok(CompletedAll::Done(Vec::new())) };
         let _turns = self.host_turns(harvests.iter().map(|harvest| harvest.order.unit.as_str())).await;
         // What an earlier run of this call would have committed.
         let earlier = &parking_lot::Mutex::new(None);
         let walked = &parking_lot::Mutex::new(None);
+        let found = &parking_lot::Mutex::new(Vec::new());
+        let learned = &self.traps.unwritten(harvests);
         let feeds = &self.feeds(harvests).await?;
+        let on_disk = &tokio::sync::Mutex::new(Some(on_disk));
+        let shared = self.share.stripe().is_some();
+        let outdated = &self.recent.outdated(&self.store, harvests, shared).await?;
         let writer = &self.writer();
         let complete = self.store.transact_idempotent(|tx| async move {
             tx.set_durability(Durability::Relaxed);
@@ -141,20 +167,39 @@ impl Frontier {
                 walked.lock().get_or_insert_with(|| self.walks.results(harvests, transaction.now)).clone();
             let summaries = transaction.complete_all(harvests, files).await?;
             transaction.write_steps(&steps).await?;
+            learned
+                .iter()
+                .try_for_each(|(key, sense)| SENSES.put(&tx, (&key.host, &key.collection), sense))?;
             for feed in feeds {
                 feed.load(&tx).await?;
             }
             transaction.close().await?;
+            outdated.iter().try_for_each(|key| LATEST.delete(&tx, *key))?;
+            if let Some(on_disk) = on_disk.lock().await.take() {
+                on_disk.await.map_err(Error::lasting)?;
+            }
+            *found.lock() = std::mem::take(&mut *transaction.found.lock());
             *earlier.lock() = Some(summaries.clone());
             Ok(CompletedAll::Done(summaries))
         });
-        let completed = complete.await;
+        let mut completed = complete.await;
+        let committed = matches!(completed, Ok(CompletedAll::Done(_)));
+        self.recent.settle(committed, harvests, outdated);
+        if let Ok(CompletedAll::Done(summaries)) = &mut completed {
+            let found = std::mem::take(&mut *found.lock());
+            self.learn(harvests, found, summaries).await;
+        }
         match &completed {
             Ok(CompletedAll::Done(_)) => {}
             Ok(CompletedAll::LeasesLost(lost)) => {
                 self.walks.give_back(lost.iter().filter_map(|at| harvests.get(*at)));
             }
-            Err(_) => self.walks.forget(),
+            Err(_) => {
+                self.walks.forget();
+                if !shared {
+                    self.recent.forget();
+                }
+            }
         }
         completed
     }
@@ -184,6 +229,7 @@ impl Transaction<'_> {
         for Harvest { order, report, .. } in harvests {
             keys.push(HOSTS.key((&order.host,)));
             keys.push(URLS.key((&order.collection, order.url.as_str())));
+            keys.extend(report.payloads.iter().map(|own| payloads::row_of(&order.collection, own)));
             keys.extend(order.claim.map(|claim| SHARD_OWNERS.key((claim.shard,))));
             if let Unit::Group(group) = Unit::parse(&order.unit) {
                 keys.push(GROUPS.key((&group,)));
@@ -296,7 +342,7 @@ impl Transaction<'_> {
             None => self.state(&order.collection, order.url.as_str()).await?,
         };
         let summary = match (&report.result, state) {
-            (Fetch::RobotsRead | Fetch::Deferred { .. }, state) => {
+            (Fetch::HostAsked | Fetch::Deferred { .. }, state) => {
                 return self.put_off(harvest, alone, state, host, arrivals).await;
             }
             _ if order.walk.is_some() => self.walked(harvest, alone, host, arrivals).await?,
@@ -313,6 +359,7 @@ impl Transaction<'_> {
             _ => Summary { captured: !captures.is_empty(), ..Summary::default() },
         };
         self.put_captures(order, captures)?;
+        self.put_payloads(harvest).await?;
         if let Some(rendering) = &report.rendering {
             RENDERINGS.put(self.tx, (&order.collection, order.url.as_str()), rendering)?;
         }
@@ -394,6 +441,8 @@ impl Transaction<'_> {
             outcome(&catalog, &order.collection, &order.url, &before, &fetched, queued_now, salt, self.now)
         };
         outcome.record.problem = report.problem_kept();
+        outcome.record.charges.held_by = None;
+        self.spend(order, report, stored.run);
         // Before its own place: a page that links to itself must find itself as it was.
         self.place_own(order, &stored, &outcome, host, arrivals)?;
         match outcome.host {
@@ -423,6 +472,7 @@ impl Transaction<'_> {
             added,
             left_out,
             settled: outcome.settled,
+            suspected: Vec::new(),
         })
     }
 
@@ -464,9 +514,7 @@ impl Transaction<'_> {
                 host.head = host.head.min(*due);
                 self.requeue(collection, url, stored, outcome.record.clone(), arrivals)
             }
-            Placement::Done => {
-                self.unqueue(collection, url, stored, Some(&UrlState::Done { run: outcome.record.run }))
-            }
+            Placement::Done => self.unqueue(collection, url, stored, Some(&done(&outcome.record))),
             Placement::Remove => self.unqueue(collection, url, stored, None),
             Placement::Blacklist(entry) => {
                 self.blacklist(collection, url, stored, outcome.record.clone(), entry)
@@ -498,10 +546,13 @@ impl Transaction<'_> {
             BLACKLIST_ENDS.put(self.tx, (until.0, collection, url.as_str()), &())?;
             self.next_end.fetch_min(until.0, Ordering::AcqRel);
         }
-        if entry.reason == BlacklistReason::Robots {
-            DENIED.put(self.tx, (server_of(url), collection, url.as_str()), &())?;
+        match &entry.reason {
+            BlacklistReason::Robots => DENIED.put(self.tx, (server_of(url), collection, url.as_str()), &()),
+            BlacklistReason::Pattern(name) => {
+                BARRED_URLS.put(self.tx, (pattern_id(name), collection, url.as_str()), &())
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// F40: robots.txt is not read any later than that, whatever the clock showed when it was read
@@ -516,6 +567,7 @@ impl Transaction<'_> {
             return Ok(false);
         };
         let slot = host.slots.taken.remove(at);
+        host.head_age = host.head_age.saturating_add(1);
         self.drop_lease(&order.unit, slot.until, slot.lease)?;
         if let Unit::Group(name) = Unit::parse(&order.unit)
             && let Some(mut group) = GROUPS.lock(self.tx, (&name,)).await?
@@ -529,14 +581,14 @@ impl Transaction<'_> {
     /// F6: the host goes back, not before its delay.
     async fn free(&self, order: &Order, report: &Report, host: &mut Host) -> Result<()> {
         // What was read just now counts, also that there is none any more.
-        if report.crawl_delay.is_some() || matches!(report.result, Fetch::RobotsRead) {
+        if report.crawl_delay.is_some() || matches!(report.result, Fetch::HostAsked) {
             host.crawl_delay = report.crawl_delay;
         }
         let politeness = self.politeness(&order.host);
         let asked = match report.result {
             Fetch::DnsFailed | Fetch::Deferred { .. } => false,
             // Unless robots.txt was read for it just now, and here.
-            Fetch::RobotsDenied { .. } | Fetch::RobotsRead => report.response_time > Span::ZERO,
+            Fetch::RobotsDenied { .. } | Fetch::HostAsked => report.response_time > Span::ZERO,
             Fetch::NoAnswer(_) | Fetch::Answer(_) => true,
         };
         let delay = politeness_delay(report.response_time, &politeness, host.crawl_delay, report.retry_after);
@@ -570,7 +622,7 @@ fn fetched(report: &Report, now: Time) -> Fetched {
     let (answer, robots_denied_until, dns_failed) = match &report.result {
         Fetch::DnsFailed => (Answer::NoAnswer(NoAnswer::Unreachable), None, true),
         Fetch::RobotsDenied { until } => (Answer::NoAnswer(NoAnswer::Broken), Some(*until), false),
-        Fetch::RobotsRead | Fetch::Deferred { .. } => (Answer::NoAnswer(NoAnswer::Broken), None, false),
+        Fetch::HostAsked | Fetch::Deferred { .. } => (Answer::NoAnswer(NoAnswer::Broken), None, false),
         Fetch::NoAnswer(kind) => (Answer::NoAnswer(no_answer(*kind)), None, false),
         Fetch::Answer(facts) => {
             let response = Response {
@@ -579,6 +631,7 @@ fn fetched(report: &Report, now: Time) -> Fetched {
                 etag: facts.etag.clone(),
                 last_modified: facts.last_modified.clone(),
                 unchanged: facts.unchanged,
+                sketch: facts.sketch,
             };
             (Answer::Response(response), facts.robots_denied_until, facts.dns_failed)
         }

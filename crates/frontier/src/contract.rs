@@ -9,12 +9,13 @@
 use std::collections::BTreeMap;
 
 use policy::catalog::Catalog;
-use policy::contract::Missed;
+use policy::contract::{Missed, missed_in};
+use policy::rhythm::Rhythm;
 use policy::time::{Span, Time};
 use store::{Order, Result, Tx};
 
 use crate::Frontier;
-use crate::counts::{ALL_DOMAINS, BY_DOMAIN, moment_width};
+use crate::counts::{ALL_DOMAINS, BY_DOMAIN, moment_width, unstriped};
 use crate::schema::{CONTRACT, OPEN, Promises};
 use crate::stats::{BUCKET, bucket};
 
@@ -102,13 +103,25 @@ impl Frontier {
         let since = bucket(since);
         let mut sums = settled(&tx, level, since).await?;
         let mut rest = Some(OPEN.range_before((level,), (level, self.clock.now().0.saturating_add(1))));
-        while let Some(range) = rest {
-            let page = OPEN.scan(&tx, &range, PAGE, Order::Forward).await?;
+        // Stripes of one moment may come one after the other, and one may be below nothing.
+        let mut stripes: Stripes = None;
+        loop {
+            let page = match rest {
+                Some(range) => Some(OPEN.scan(&tx, &range, PAGE, Order::Forward).await?),
+                None => None,
+            };
             let catalog = self.declared.catalog.read();
             let open = Opening { catalog: &catalog, since, now: self.clock.now() };
+            let Some(page) = page else {
+                open.add_all(&mut sums, stripes);
+                break;
+            };
             for ((_, moment, profile, every, domain), count) in page.rows {
-                let count = u64::try_from(count).unwrap_or(0);
-                open.add(&mut sums, Time(moment), Span(every), &(profile, domain), count);
+                let key = (moment, every, (profile, unstriped(&domain).to_owned()));
+                match &mut stripes {
+                    Some((before, sum)) if *before == key => *sum += count,
+                    _ => open.add_all(&mut sums, stripes.replace((key, count))),
+                }
             }
             rest = page.rest;
         }
@@ -130,6 +143,9 @@ async fn settled(tx: &Tx, level: u8, since: Time) -> Result<Sums> {
     Ok(sums)
 }
 
+/// Moment, frequency, profile and domain, and how many are open.
+type Stripes = Option<((i64, u64, (String, String)), i64)>;
+
 /// Looks at open promises.
 struct Opening<'a> {
     catalog: &'a Catalog,
@@ -138,6 +154,14 @@ struct Opening<'a> {
 }
 
 impl Opening<'_> {
+    fn add_all(&self, sums: &mut Sums, stripes: Stripes) {
+        if let Some(((moment, every, whose), count)) = stripes
+            && let Ok(count) = u64::try_from(count)
+        {
+            self.add(sums, Time(moment), Span(every), &whose, count);
+        }
+    }
+
     /// So many open promises that lie in the same moment.
     fn add(&self, sums: &mut Sums, moment: Time, every: Span, whose: &(String, String), count: u64) {
         // Fallen due when the moment is over.
@@ -149,6 +173,10 @@ impl Opening<'_> {
             let (profile, domain) = whose.clone();
             change(sums.entry((hour.max(self.since), profile, domain)).or_default());
         };
+        let profile = self.catalog.profile(&whose.0).filter(|profile| profile.is_timed());
+        if let Some(profile) = profile {
+            return self.add_timed(&Rhythm::in_force(profile, every), moment, due, whose, count, sums);
+        }
         let missed = Missed::up_to(due, every, self.now);
         let open = missed.next(due);
         let shown = Missed { first: moment, ..missed }.from(self.since);
@@ -162,6 +190,34 @@ impl Opening<'_> {
         }
         if is_overdue {
             at(hour, &|contract| contract.overdue += count);
+        }
+    }
+
+    /// F38: the same where one is not as far from the next as another.
+    fn add_timed(
+        &self,
+        rhythm: &Rhythm<'_>,
+        moment: Time,
+        due: Time,
+        whose: &(String, String),
+        count: u64,
+        sums: &mut Sums,
+    ) {
+        let (missed, open) = missed_in(rhythm, due, self.now);
+        let since = self.since;
+        let mut add = |hour: Time, change: &dyn Fn(&mut Contract)| {
+            let (profile, domain) = whose.clone();
+            change(sums.entry((hour.max(since), profile, domain)).or_default());
+        };
+        let shown = |time: Time| bucket(if time == due { moment } else { time });
+        for time in missed.into_iter().filter(|time| *time >= self.since) {
+            add(shown(time), &|contract| contract.promises.missed += count);
+        }
+        if shown(open) >= self.since {
+            add(shown(open), &|contract| contract.open += count);
+        }
+        if open.plus(self.catalog.settings().on_time) < self.now {
+            add(shown(open), &|contract| contract.overdue += count);
         }
     }
 

@@ -12,27 +12,37 @@
 //! | table | key | counts |
 //! |---|---|---|
 //! | `URL_COUNTS` | collection, stripe | URLs by state, captures |
-//! | `DEMAND` | host, profile, stripe | queued URLs, by the profile whose frequency they are under (none: nobody wants them) |
-//! | `OPEN` | level, moment, profile, every, domain | queued URLs whose oldest open promise lies in that moment |
+//! | `DEMAND` | host, profile, stripe | queued URLs, by the profile whose frequency they are under (none: nobody wants them), with the frequency where it is the URL's own (F41) |
+//! | `OPEN` | level, moment, profile, every, domain (and stripe) | queued URLs whose oldest open promise lies in that moment |
 //! | `CONTRACT` | level, hour, profile, domain, stripe | promises that were settled, by the hour they fell due |
 //! | `TRAFFIC`, `HOURS` | hour, domain, stripe; hour, stripe | what went over the wire |
 //! | `TOTALS` | stripe | the same of all time |
+//! | `SPENT`, `CHARGED`, `REFUSED` | holder of a budget, …, stripe | see [`crate::budgets`] |
 //! | `LATEST` | time, lease | the last few harvests by name |
 //!
 //! Level 0 has all domains together, for figures that are looked at every second; level 1 has each
 //! by itself.
 //!
-//! Stripes keep transactions that commit at the same time from writing the same rows. Of rows that
-//! can come to nothing, the stripe is drawn from the URL, so that it is the same on the way in and
-//! out and an empty row can go.
+//! Stripes keep transactions that commit at the same time from writing the same rows. Where nodes
+//! share the store, each has one of its own. Of rows that can come to nothing, the stripe is drawn
+//! from the URL, so that it is the same on the way in and out and an empty row can go. That of an
+//! open promise is the shard of its host, behind the name of the domain, and only where nodes share
+//! the store: all that is promised for one minute would be one row, and every commit of every node
+//! would want it ([`striped`]).
+//!
+//! Of the last harvests a process deletes those that are none any more, and remembers which there
+//! are ([`Recent`]): looked for anew, they would lie before all that were ever deleted. No two
+//! transactions delete the same; so where there are nodes, each deletes only those it has put.
 //!
 //! **Moments.** An open promise may lie anywhere, and a row for each would be the queue once more.
 //! So they are taken together by the minute (by the second for frequencies below an hour, exactly
 //! below a minute) and count as fallen due when that is over: at most so much is what is open
 //! behind the time. What is settled is counted exactly.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use parking_lot::Mutex;
+use policy::budget::{Holder, Spent};
 use policy::contract::{Owed, begin_of};
 use policy::model::Record;
 use policy::time::{Span, Time};
@@ -41,14 +51,16 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::key::Key;
 use store::table::Table;
-use store::{Order as ScanOrder, Result, Tx};
+use store::{Order as ScanOrder, Result, Store, Tx};
 
-use crate::complete::Summary;
+use crate::budgets::id_of;
+use crate::complete::{Harvest, Summary};
 use crate::ports::{Fetch, Order, Report};
 use crate::schema::{
-    CONTRACT, DEMAND, ErrorKind, HOURS, LATEST, Latest, OPEN, Promises, TOTALS, TRAFFIC, Totals, Traffic,
-    URL_COUNTS, UrlCounts, UrlState,
+    CHARGED, CONTRACT, Charged, DEMAND, ErrorKind, Exhausted, HOURS, LATEST, Latest, OPEN, Promises, REFUSED,
+    Refused, SPENT, TOTALS, TRAFFIC, Totals, Traffic, URL_COUNTS, USED_UP, UrlCounts, UrlState,
 };
+use crate::shard::{Shard, shard_of};
 use crate::stats::{BUCKET, bucket};
 use crate::transaction::Transaction;
 
@@ -68,9 +80,91 @@ pub(crate) const LATEST_KEPT: usize = 32;
 /// Whose queued URLs nobody wants at present.
 pub(crate) const NOBODY: &str = "";
 
+/// A row of [`LATEST`]: time and lease.
+pub(crate) type LatestKey = (i64, u64);
+
+/// The rows of [`LATEST`] that a process deletes when they are none of the last any more: among
+/// nodes those it has put, elsewhere all there are. None: not looked for yet.
+#[derive(Debug, Default)]
+pub(crate) struct Recent(Mutex<Option<BTreeSet<LatestKey>>>);
+
+impl Recent {
+    /// Hands out those that are none of the last any more, once these harvests are there too: each
+    /// to one transaction, which deletes it and is [told](Recent::settle) of afterwards. `own`:
+    /// other nodes have theirs.
+    pub(crate) async fn outdated(
+        &self,
+        store: &Store,
+        harvests: &[Harvest<'_>],
+        own: bool,
+    ) -> Result<Vec<LatestKey>> {
+        if self.0.lock().is_none() {
+            let there = if own { BTreeSet::new() } else { all_latest(&store.begin().await?).await? };
+            self.0.lock().get_or_insert_default().extend(there);
+        }
+        let mut rows = self.0.lock();
+        let rows = rows.get_or_insert_default();
+        let over = (rows.len() + last_of(harvests).len()).saturating_sub(LATEST_KEPT);
+        Ok((0..over).map_while(|_| rows.pop_first()).collect())
+    }
+
+    /// These harvests were committed, and those rows deleted; or nothing was.
+    pub(crate) fn settle(&self, committed: bool, harvests: &[Harvest<'_>], gone: &[LatestKey]) {
+        if let Some(rows) = &mut *self.0.lock() {
+            match committed {
+                true => rows.extend(last_of(harvests)),
+                false => rows.extend(gone),
+            }
+        }
+    }
+
+    /// What lies behind that is gone.
+    pub(crate) fn cut(&self, last: Time) {
+        if let Some(rows) = &mut *self.0.lock() {
+            rows.retain(|(at, _)| *at <= last.0);
+        }
+    }
+
+    /// It is looked for anew next time.
+    pub(crate) fn forget(&self) {
+        *self.0.lock() = None;
+    }
+}
+
+/// Those of a transaction that get rows.
+fn last_of(harvests: &[Harvest<'_>]) -> BTreeSet<LatestKey> {
+    let counted = harvests.iter().filter(|harvest| harvest.report.result.is_harvest());
+    let keys: BTreeSet<LatestKey> =
+        counted.map(|harvest| (harvest.report.at.0, harvest.order.lease)).collect();
+    keys.into_iter().rev().take(LATEST_KEPT).collect()
+}
+
+/// Also what a process has left that was killed: those are the eldest, and go first.
+async fn all_latest(tx: &Tx) -> Result<BTreeSet<LatestKey>> {
+    let mut all = BTreeSet::new();
+    let mut rest = Some(LATEST.range(()));
+    while let Some(range) = rest {
+        let page = LATEST.scan(tx, &range, LATEST_KEPT * 8, ScanOrder::Forward).await?;
+        all.extend(page.rows.into_iter().map(|(key, _)| key));
+        rest = page.rest;
+    }
+    Ok(all)
+}
+
+/// Whose rows a transaction writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Stripe {
+    /// One of a few: nobody else is there.
+    Drawn(u32),
+    /// That of a node.
+    Node(u32),
+}
+
 /// What a transaction changes of the counters.
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
+    /// Nodes share the store.
+    shared: bool,
     pub(crate) urls: BTreeMap<String, UrlCounts>,
     /// By host, profile and stripe.
     pub(crate) demand: BTreeMap<(String, String, u32), i64>,
@@ -83,6 +177,14 @@ pub(crate) struct Counted {
     hours: BTreeMap<i64, Traffic>,
     /// By time and lease.
     latest: BTreeMap<(i64, u64), Latest>,
+    /// F36, by holder: URLs.
+    pub(crate) charged: BTreeMap<u64, Charged>,
+    /// By holder and run.
+    pub(crate) spent: BTreeMap<(u64, u64), Spent>,
+    /// By holder, host and place.
+    pub(crate) refused: BTreeMap<(u64, String, u8), Refused>,
+    /// By holder, run and limit.
+    pub(crate) used_up: BTreeMap<(u64, u64, u8), Exhausted>,
 }
 
 /// The width of the moments in which open promises of this frequency are counted together.
@@ -94,13 +196,54 @@ pub(crate) fn moment_width(every: Span) -> Span {
     }
 }
 
+/// A profile and a frequency of its range as they stand in the key of a demand. No name has a line break
+/// in it.
+fn adapted(profile: &str, every: Span) -> String {
+    format!("{profile}\n{}", every.0)
+}
+
+/// The profile of a demand, and the frequency where it is the URLs' own.
+pub(crate) fn demanded(profile: &str) -> (&str, Option<Span>) {
+    match profile.split_once('\n') {
+        Some((profile, every)) => (profile, every.parse().ok().map(Span)),
+        None => (profile, None),
+    }
+}
+
+/// A domain as it stands in the key of an open promise, of a host in this shard. No domain has a
+/// space in it.
+fn striped(domain: &str, shard: Shard) -> String {
+    format!("{domain} {shard:02x}")
+}
+
+/// The domain of an open promise, by its key.
+pub(crate) fn unstriped(domain: &str) -> &str {
+    domain.split_once(' ').map_or(domain, |(domain, _)| domain)
+}
+
 impl Counted {
+    pub(crate) fn on(shared: bool) -> Counted {
+        Counted { shared, ..Counted::default() }
+    }
+
     /// So many more URLs in this state.
     pub(crate) fn url(&mut self, collection: &str, url: &CrawlUrl, state: &UrlState, sign: i64) {
         match state {
             UrlState::Queued(record) => self.queued(collection, url, record, sign),
-            UrlState::Done { .. } => self.collection(collection).done += sign,
-            UrlState::Blacklisted(_) => self.collection(collection).blacklisted += sign,
+            UrlState::Done { known_to, .. } => {
+                self.collection(collection).done += sign;
+                self.known(known_to, sign);
+            }
+            UrlState::Blacklisted(record) => {
+                self.collection(collection).blacklisted += sign;
+                self.known(&record.charges.known_to, sign);
+            }
+        }
+    }
+
+    fn known(&mut self, known_to: &[Holder], sign: i64) {
+        for holder in known_to {
+            self.charged.entry(id_of(holder)).or_default().known += sign;
         }
     }
 
@@ -112,14 +255,25 @@ impl Counted {
         let counts = self.collection(collection);
         counts.queued += sign;
         counts.unharvested += sign * i64::from(matches!(record.owed, Owed::First(_)));
+        self.known(&record.charges.known_to, sign);
+        if let Some(holder) = &record.charges.held_by {
+            self.charged.entry(id_of(holder)).or_default().held += sign;
+        }
         let first = record.terms.as_ref().and_then(|terms| terms.profiles.first());
-        let profile = first.map_or(NOBODY, String::as_str);
-        *self.demand.entry((url.site().to_owned(), profile.to_owned(), stripe_of(url))).or_default() += sign;
+        let profile = match (&record.terms, first) {
+            (Some(terms), Some(first)) if terms.adaptive => adapted(first, terms.every),
+            (_, first) => first.map_or(NOBODY, String::as_str).to_owned(),
+        };
+        *self.demand.entry((url.site().to_owned(), profile, stripe_of(url))).or_default() += sign;
         let (Owed::Promise(at), Some(terms)) = (record.owed, &record.terms) else { return };
         let moment = begin_of(at, moment_width(terms.every)).0;
         for profile in &terms.profiles {
             for (level, domain) in [(ALL_DOMAINS, ""), (BY_DOMAIN, url.domain())] {
-                let key = (level, moment, profile.clone(), terms.every.0, domain.to_owned());
+                let domain = match self.shared {
+                    true => striped(domain, shard_of(url.site())),
+                    false => domain.to_owned(),
+                };
+                let key = (level, moment, profile.clone(), terms.every.0, domain);
                 *self.open.entry(key).or_default() += sign;
             }
         }
@@ -144,6 +298,9 @@ impl Counted {
             }
             for (hour, count) in settled.missed.spread(BUCKET, MISSED_HOURS_MAX) {
                 self.promises(hour, profile, domain).missed += count;
+            }
+            for at in &settled.missed_at {
+                self.promises(*at, profile, domain).missed += 1;
             }
         }
     }
@@ -177,12 +334,17 @@ impl Counted {
             keys.push(TRAFFIC.key((*hour, domain, stripe)));
             keys.push(HOURS.key((*hour, stripe)));
         }
+        keys.extend(self.charged.keys().map(|holder| CHARGED.key((*holder, stripe))));
+        keys.extend(self.spent.keys().map(|(holder, run)| SPENT.key((*holder, *run, stripe))));
         keys
     }
 
     /// Adds everything to the rows.
-    pub(crate) async fn write(self, tx: &Tx, stripe: u32) -> Result<()> {
-        let stripe = stripe % STRIPES;
+    pub(crate) async fn write(self, tx: &Tx, of: Stripe) -> Result<()> {
+        let stripe = match of {
+            Stripe::Drawn(drawn) => drawn % STRIPES,
+            Stripe::Node(own) => own,
+        };
         tx.read_ahead(self.keys(stripe)).await?;
         for (collection, counts) in self.urls {
             add(tx, &URL_COUNTS, (collection, stripe), &counts).await?;
@@ -213,7 +375,21 @@ impl Counted {
             add(tx, &HOURS, (hour, stripe), &traffic).await?;
         }
         add(tx, &TOTALS, (stripe,), &totals).await?;
-        keep_latest(tx, self.latest).await
+        for (holder, charged) in self.charged {
+            add(tx, &CHARGED, (holder, stripe), &charged).await?;
+        }
+        for ((holder, run), spent) in self.spent {
+            add(tx, &SPENT, (holder, run, stripe), &spent).await?;
+        }
+        for ((holder, host, place), refused) in self.refused {
+            add(tx, &REFUSED, (holder, host, place, stripe), &refused).await?;
+        }
+        for (key, first) in self.used_up {
+            if USED_UP.get(tx, key).await?.is_none() {
+                USED_UP.put(tx, key, &first)?;
+            }
+        }
+        self.latest.iter().try_for_each(|(key, row)| LATEST.put(tx, *key, row))
     }
 }
 
@@ -223,22 +399,10 @@ fn latest(order: &Order, report: &Report) -> Latest {
         Fetch::NoAnswer(kind) => (None, Some(*kind)),
         Fetch::DnsFailed => (None, Some(ErrorKind::Dns)),
         Fetch::RobotsDenied { .. } => (None, Some(ErrorKind::Robots)),
-        Fetch::Deferred { .. } | Fetch::RobotsRead => (None, None),
+        Fetch::Deferred { .. } | Fetch::HostAsked => (None, None),
     };
     let (collection, url) = (order.collection.clone(), order.url.as_str().to_owned());
     Latest { collection, url, status, error, bytes: report.bytes }
-}
-
-/// Puts them before those there are, of which only the last few stay.
-async fn keep_latest(tx: &Tx, latest: BTreeMap<(i64, u64), Latest>) -> Result<()> {
-    if latest.is_empty() {
-        return Ok(());
-    }
-    for ((at, lease), row) in &latest {
-        LATEST.put(tx, (*at, *lease), row)?;
-    }
-    let page = LATEST.scan(tx, &LATEST.range(()), LATEST_KEPT * 2, ScanOrder::Backward).await?;
-    page.rows.iter().skip(LATEST_KEPT).try_for_each(|((at, lease), _)| LATEST.delete(tx, (*at, *lease)))
 }
 
 /// What rows of counters hold.
@@ -271,13 +435,21 @@ sums! {
     UrlCounts: UrlCounts::merge,
     Promises: Promises::merge,
     Traffic: Traffic::merge,
-    Totals: Totals::merge
+    Totals: Totals::merge,
+    Charged: Charged::merge,
+    Spent: Spent::merge,
+    Refused: Refused::merge
 }
 
-/// Drawn from the URL alone, and the same in every process: FNV-1a.
+/// Drawn from the URL alone, and the same in every process.
 fn stripe_of(url: &CrawlUrl) -> u32 {
+    scattered(url.as_str()) % STRIPES
+}
+
+/// FNV-1a.
+pub(crate) fn scattered(text: &str) -> u32 {
     let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    url.as_str().bytes().fold(0x811C_9DC5, step) % STRIPES
+    text.bytes().fold(0x811C_9DC5, step)
 }
 
 impl Transaction<'_> {
@@ -298,7 +470,7 @@ impl Transaction<'_> {
 
     /// A URL stays in the queue with another record.
     pub(crate) fn count_requeue(&self, collection: &str, url: &CrawlUrl, old: &Record, record: &Record) {
-        if (old.owed, &old.terms) != (record.owed, &record.terms) {
+        if (old.owed, &old.terms, &old.charges) != (record.owed, &record.terms, &record.charges) {
             let mut counted = self.counted.lock();
             counted.queued(collection, url, old, -1);
             counted.queued(collection, url, record, 1);
@@ -323,6 +495,7 @@ impl Transaction<'_> {
     /// Writes the counters: the last thing a transaction that changes anything does.
     pub(crate) async fn close(&self) -> Result<()> {
         let counted = std::mem::take(&mut *self.counted.lock());
-        counted.write(self.tx, self.stripe).await
+        let stripe = self.share.stripe().map_or(Stripe::Drawn(self.stripe), Stripe::Node);
+        counted.write(self.tx, stripe).await
     }
 }

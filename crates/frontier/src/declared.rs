@@ -7,6 +7,7 @@
 //! everywhere, and costs no scan. The log is cut to its last entries; who is further behind reads
 //! `DECLARED` anew.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
@@ -17,6 +18,8 @@ use store::{Error, Order, Result, Tx};
 use crate::schema::{COUNTERS, DECLARED, DECLARED_LOG};
 
 const VERSION: &str = "declared";
+/// The kind of patterns among what is declared (F39).
+pub(crate) const BARRED: u8 = 7;
 const LOG_ENTRIES_MAX: u64 = 10_000;
 const PAGE: usize = 1000;
 
@@ -103,8 +106,8 @@ pub(crate) async fn write(tx: &Tx, changes: &[Change]) -> Result<()> {
         version += 1;
         let (kind, name, puts) = identity(change);
         match puts {
-            true => DECLARED.put(tx, (kind, name), change)?,
-            false => DECLARED.delete(tx, (kind, name))?,
+            true => DECLARED.put(tx, (kind, &name), change)?,
+            false => DECLARED.delete(tx, (kind, &name))?,
         }
         DECLARED_LOG.put(tx, (version,), change)?;
         if let Some(old) = version.checked_sub(LOG_ENTRIES_MAX) {
@@ -114,10 +117,25 @@ pub(crate) async fn write(tx: &Tx, changes: &[Change]) -> Result<()> {
     COUNTERS.put(tx, (VERSION,), &version)
 }
 
+/// Writes changes to what was declared up to that version; false if something was since.
+pub(crate) async fn write_since(tx: &Tx, since: u64, changes: &[Change]) -> Result<bool> {
+    if COUNTERS.lock(tx, (VERSION,)).await?.unwrap_or(0) == since {
+        write(tx, changes).await?;
+        return Ok(true);
+    }
+    // It may have been these very changes, by a commit that nobody heard of.
+    for (at, change) in (since + 1..).zip(changes) {
+        if DECLARED_LOG.get(tx, (at,)).await?.as_ref() != Some(change) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Which row of `DECLARED` a change is about, and whether it puts or deletes it. Kinds sort so that
 /// reading them in order never meets a seed before the settings that say how its URL is written.
-fn identity(change: &Change) -> (u8, &str, bool) {
-    match change {
+fn identity(change: &Change) -> (u8, Cow<'_, str>, bool) {
+    let (kind, name, puts): (u8, &str, bool) = match change {
         Change::PutSettings(_) => (0, "", true),
         Change::PutCollection(collection) => (1, &collection.name, true),
         Change::DeleteCollection(name) => (1, name, false),
@@ -131,5 +149,8 @@ fn identity(change: &Change) -> (u8, &str, bool) {
         Change::DeleteSeed(key) => (5, key, false),
         Change::PutWalk(walk) => (6, &walk.name, true),
         Change::DeleteWalk(name) => (6, name, false),
-    }
+        Change::PutBarred(barred) => return (BARRED, Cow::Owned(barred.name()), true),
+        Change::DeleteBarred(name) => (BARRED, name, false),
+    };
+    (kind, Cow::Borrowed(name), puts)
 }

@@ -17,6 +17,9 @@
 //! workers take different stripes and do not disturb each other. The same holds for the `head`,
 //! from which a host's queue is scanned: it is moved up under all stripes, and so only now and
 //! then.
+//!
+//! A host with windows (F38) stands at the first moment within them, and a group likewise; who comes to it
+//! outside (its windows were declared since) puts it there.
 
 use policy::model::Politeness;
 use policy::time::{Span, Time};
@@ -28,8 +31,8 @@ use crate::shard::shard_of;
 use crate::transaction::{Arrivals, Transaction};
 
 pub(crate) const STRIPES: u32 = 32;
-/// A scan walks over the tombstones of at most so many turns of a host.
-const HEAD_AGE_MAX: u32 = 20;
+/// A scan walks over the tombstones of at most so many turns and freed slots of a host.
+const HEAD_AGE_MAX: u32 = 24;
 
 /// What the host queue holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,11 +124,12 @@ impl Transaction<'_> {
         let before = host.clone();
         host.head = host.head.min(due);
         let ready = host.ready(due);
+        let free = self.opening(name, ready.max(host.slots.next_free));
         match &host.group {
             Some((_, at)) if *at <= ready => {}
             Some(_) => return self.stand(name, &mut host, Some(due)).await,
             None => match host.slots.queued_at {
-                Some(at) if at <= ready.max(host.slots.next_free) => {}
+                Some(at) if at <= free => {}
                 Some(_) => return self.stand(name, &mut host, Some(due)).await,
                 // Busy: its release looks for the first URL itself. Or there was nothing to wait for until
                 // now.
@@ -218,7 +222,7 @@ impl Transaction<'_> {
         let Some(group) = group else {
             let room = host.slots.has_room(&self.politeness(name));
             let at = match ready {
-                Some(ready) => room.then(|| ready.max(host.slots.next_free)),
+                Some(ready) => room.then(|| self.opening(name, ready.max(host.slots.next_free))),
                 // Nothing waits: it stays until its delay has passed, so that it is not asked again too
                 // early.
                 None if host.slots.taken.is_empty() => Some(host.slots.next_free.max(host.ready(self.now))),
@@ -262,6 +266,7 @@ impl Transaction<'_> {
         group.head = first.unwrap_or(self.now);
         let politeness = self.catalog().group(name).map(|group| group.politeness.clone()).unwrap_or_default();
         let at = first.filter(|_| group.slots.has_room(&politeness)).map(|at| at.max(group.slots.next_free));
+        let at = at.map(|at| politeness.hours().opening(at));
         self.place(&Unit::Group(name.to_owned()), &mut group.slots, at).await?;
         if first.is_none() && group.slots.taken.is_empty() && group.slots.next_free <= self.now {
             GROUPS.delete(self.tx, (name,))
@@ -292,6 +297,11 @@ impl Transaction<'_> {
 
     pub(crate) fn politeness(&self, host: &str) -> Politeness {
         self.catalog().politeness(host).clone()
+    }
+
+    /// F38: this moment, or the first after it at which the host may be asked.
+    pub(crate) fn opening(&self, host: &str, at: Time) -> Time {
+        self.catalog().politeness(host).hours().opening(at)
     }
 
     pub(crate) fn group_of(&self, host: &str) -> Option<String> {

@@ -14,6 +14,7 @@
 
 mod again;
 mod blacklist;
+mod budgets;
 mod check;
 mod clock;
 mod complete;
@@ -26,6 +27,7 @@ mod format1;
 mod format2;
 mod harvester;
 mod hosts;
+mod hours;
 mod lane;
 mod lease;
 mod line;
@@ -33,7 +35,9 @@ mod links;
 mod look;
 mod memo;
 mod nodes;
+mod patterns;
 mod pause;
+mod payloads;
 pub mod ports;
 pub mod ranges;
 mod recount;
@@ -53,6 +57,7 @@ mod start;
 mod stats;
 mod sweep;
 mod transaction;
+mod traps;
 mod upgrade;
 mod visits;
 mod walks;
@@ -72,6 +77,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 pub use again::Unanswered;
 pub use blacklist::BlacklistRow;
+pub use budgets::{BudgetRow, Ending, PlaceRow};
 pub use check::{Finding, Ledger};
 pub use clock::StoreClock;
 pub use complete::{Completed, CompletedAll, Harvest, Summary};
@@ -84,24 +90,28 @@ pub use links::LinkTrace;
 pub use look::{CaptureId, HostRow, QueueRow, State};
 pub use nodes::{Claim, JoinError, NODE_LEASE};
 pub use pause::Pause;
+pub use payloads::{Content, PAYLOAD_AGE_MAX};
 pub use report::{DomainRow, FeasibilityRow};
 pub use reserve::Reserved;
 pub use rest::Rest;
 pub use robots::server_of;
 pub use schema::{
-    ArchiveFile, Capture, ErrorKind, Host, Latest, NodeFigures, NodeRow, Promises, ShardRow, Slots, Traffic,
-    UrlCounts, UrlState, WalkRun,
+    ArchiveFile, Capture, ErrorKind, Exhausted, Host, Latest, NodeFigures, NodeRow, Payload, Promises,
+    ShardRow, Slots, Traffic, UrlCounts, UrlState, WalkRun,
 };
 pub use shelf::Adoption;
 pub use start::{Started, Target};
 pub use stats::{is_content, is_not_found};
 pub use sweep::Swept;
+pub use traps::{TRAPS_MAX, Trap, TrapKey};
 pub use upgrade::UPGRADES;
 pub use visits::{Visit, Visiting};
 pub use walks::{WalkError, WalkSight};
 pub use why::{Explanation, HostSituation, Situation};
 
+use self::traps::Traps;
 use clock::Watch;
+use counts::{Counted, Recent};
 use cursor::{Cursor, Writer};
 use declared::Declared;
 use feed::Indexes;
@@ -140,6 +150,8 @@ pub struct Frontier {
     /// Nothing is given out for now: who works on what was harvested is behind.
     held_back: AtomicBool,
     resting: Resting,
+    recent: Recent,
+    traps: Traps,
     tracing: AtomicBool,
     traces: Traces,
 }
@@ -171,6 +183,8 @@ impl Frontier {
             next_end: AtomicI64::new(i64::MAX),
             held_back: AtomicBool::new(false),
             resting: Resting::default(),
+            recent: Recent::default(),
+            traps: Traps::default(),
             tracing: AtomicBool::new(false),
             traces: Traces::default(),
         }
@@ -201,8 +215,32 @@ impl Frontier {
     /// on.
     #[crate::boxed]
     pub async fn declare(&self, changes: &[Change]) -> Result<(), DeclareError> {
+        self.declare_after(None, changes).await.map(|_| ())
+    }
+
+    /// Runs `look` on what is declared now, and says which version that is: for whoever changes what
+    /// they saw by [`Frontier::declare_since`].
+    pub async fn with_catalog_since<T>(&self, look: impl FnOnce(&Catalog) -> T) -> Result<(u64, T)> {
+        let tx = self.store.begin().await?;
+        self.declared.catch_up(&tx).await?;
+        // First: what is seen may be newer, and is then refused without need.
+        let since = self.declared.version();
+        Ok((since, look(&self.declared.catalog.read())))
+    }
+
+    /// Declares changes of what was seen; false if somebody has changed it since, through whichever node
+    /// (M3), and nothing is declared.
+    #[crate::boxed]
+    pub async fn declare_since(&self, since: u64, changes: &[Change]) -> Result<bool, DeclareError> {
+        self.declare_after(Some(since), changes).await
+    }
+
+    async fn declare_after(&self, since: Option<u64>, changes: &[Change]) -> Result<bool, DeclareError> {
         const BATCH: usize = 1000;
-        let rules = self.with_catalog(|catalog| catalog.url_rules().clone()).await?;
+        let (rules, closed) = self
+            .with_catalog(|catalog| (catalog.url_rules().clone(), hours::with_windows(catalog, changes)))
+            .await?;
+        let budgets = self.with_catalog(|catalog| budgets::Changed::of(catalog, changes)).await?;
         for change in changes {
             if let Change::PutSeed(seed) = change
                 && let Err(refusal) = policy::url::normalise(&seed.url, None, &rules)
@@ -214,11 +252,25 @@ impl Frontier {
                 self.check_walk(walk).await?;
             }
         }
-        for batch in changes.chunks(BATCH) {
-            self.store.transact_idempotent(|tx| async move { declared::write(&tx, batch).await }).await?;
+        for (number, batch) in changes.chunks(BATCH).enumerate() {
+            // Those after the first are of what the first has made of it.
+            let since = since.filter(|_| number == 0);
+            let written = self.store.transact_idempotent(|tx| async move {
+                match since {
+                    Some(since) => declared::write_since(&tx, since, batch).await,
+                    None => declared::write(&tx, batch).await.map(|()| true),
+                }
+            });
+            if !written.await? {
+                return Ok(false);
+            }
         }
         self.with_catalog(|_| ()).await?;
-        Ok(())
+        for host in &closed {
+            self.look_at_host(host).await?;
+        }
+        self.budgets_changed(&budgets).await?;
+        Ok(true)
     }
 
     async fn transaction<'a>(
@@ -231,10 +283,26 @@ impl Frontier {
         let stripe = u32::try_from(stripe % u64::from(STRIPES)).unwrap_or(0);
         let traces = self.tracing.load(Ordering::Relaxed).then_some(&self.traces);
         let now = self.time_of(tx).await?;
-        let counted = parking_lot::Mutex::default();
+        let counted = parking_lot::Mutex::new(Counted::on(self.is_shared(tx)));
         let (declared, pauses, next_end) = (&self.declared, &self.pauses, &self.next_end);
-        let share = &self.share;
-        Ok(Transaction { tx, now, declared, share, pauses, cursor, next_end, stripe, traces, counted })
+        let (share, recent, traps) = (&self.share, &self.recent, &self.traps);
+        let found = parking_lot::Mutex::default();
+        Ok(Transaction {
+            tx,
+            now,
+            declared,
+            share,
+            pauses,
+            cursor,
+            next_end,
+            stripe,
+            traces,
+            recent,
+            traps,
+            found,
+            counted,
+            purse: parking_lot::Mutex::default(),
+        })
     }
 
     /// Gives out no orders for as long as this holds: back-pressure of the link index.

@@ -100,6 +100,11 @@ impl Transaction<'_> {
         let mut added = 0;
         for ((link, url, context), state) in links.into_iter().zip(states) {
             let effect = self.decide(page, page.origin(), link, state.as_ref());
+            if let (Effect::Add(None, record), Some(_)) = (&effect, page.own_url)
+                && !self.has_room_for(page.collection, &link.url, record).await?
+            {
+                continue;
+            }
             if matches!(effect, Effect::Nothing) {
                 let via = match &state {
                     Some(UrlState::Queued(record)) => record.via.page_fingerprint(),
@@ -107,7 +112,12 @@ impl Transaction<'_> {
                 };
                 self.cursor.remember(url, context, via);
             }
-            added += u64::from(matches!(effect, Effect::Add(..)));
+            if let Effect::Add(before, _) = &effect {
+                added += 1;
+                if before.is_none() {
+                    self.note_new(page.own_url, &link.url);
+                }
+            }
             self.take_effect(page.collection, link, effect, arrivals)?;
         }
         Ok(added)
@@ -157,7 +167,7 @@ impl Transaction<'_> {
         let known = match state {
             None => Known::Absent,
             Some(UrlState::Queued(record)) => Known::Queued(record),
-            Some(UrlState::Done { run }) => Known::Done { run: *run },
+            Some(UrlState::Done { run, .. }) => Known::Done { run: *run },
             Some(UrlState::Blacklisted(_)) => Known::Blacklisted,
         };
         let catalog = self.catalog();

@@ -1,8 +1,9 @@
 //! Looking at the queue and the hosts, page by page.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use policy::browser::Rendering;
+use policy::cookies;
 use policy::model::Record;
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
@@ -12,7 +13,9 @@ use store::key::{Key, Prefix};
 use store::table::{KeyRange, Table};
 use store::{Order, Result, Tx};
 
-use crate::schema::{CAPTURES, Capture, HOSTS, Host, QUEUE, RENDERINGS, URLS, UrlState, surt_in_key};
+use crate::schema::{
+    CAPTURES, COOKIES, Capture, HOSTS, Host, QUEUE, RENDERINGS, URLS, UrlState, surt_in_key,
+};
 use crate::transaction::{Arrivals, stored_url};
 use crate::{Frontier, ranges};
 
@@ -94,7 +97,7 @@ impl From<(String, String, i64, u64)> for CaptureId {
 }
 
 /// Captures of a URL looked at in one go, for one that is no revisit.
-const ORIGINAL_PAGE: usize = 20;
+pub(crate) const ORIGINAL_PAGE: usize = 20;
 /// Hosts looked at in one go.
 const IDLE_PAGE: usize = 1000;
 
@@ -190,18 +193,72 @@ impl Frontier {
     /// The last capture of a URL that holds content, not an error: what a revisit refers to.
     #[crate::boxed]
     pub async fn original(&self, collection: &str, surt: &str, url: &str) -> Result<Option<(Time, Capture)>> {
+        let holds = |capture: &Capture| (200..300).contains(&capture.status);
+        Ok(self.last_that(collection, surt, url, holds).await?.map(|(id, capture)| (id.time, capture)))
+    }
+
+    /// The last record of a name, where it is no answer: a picture, a final DOM (B16).
+    #[crate::boxed]
+    pub async fn last_record(
+        &self,
+        collection: &str,
+        surt: &str,
+        name: &str,
+    ) -> Result<Option<(CaptureId, Capture)>> {
+        self.last_that(collection, surt, name, |_| true).await
+    }
+
+    async fn last_that(
+        &self,
+        collection: &str,
+        surt: &str,
+        url: &str,
+        holds: impl Fn(&Capture) -> bool,
+    ) -> Result<Option<(CaptureId, Capture)>> {
         let tx = self.store.begin().await?;
         let mut rest = Some(CAPTURES.range((collection, surt_in_key(surt))));
         while let Some(range) = rest {
             let page = CAPTURES.scan(&tx, &range, ORIGINAL_PAGE, Order::Backward).await?;
-            for ((_, _, at, _), capture) in page.rows {
-                if !capture.revisit && (200..300).contains(&capture.status) && capture.url == url {
-                    return Ok(Some((Time(at), capture)));
+            for (key, capture) in page.rows {
+                if !capture.revisit && capture.url == url && holds(&capture) {
+                    return Ok(Some((CaptureId::from(key), capture)));
                 }
             }
             rest = page.rest;
         }
         Ok(None)
+    }
+
+    /// B15: the cookies that these hosts read, and after them as many more of the collection's as
+    /// there is room for: what a page asks for by script is not known beforehand.
+    #[crate::boxed]
+    pub async fn cookies(
+        &self,
+        collection: &str,
+        hosts: &[String],
+        rows_max: usize,
+    ) -> Result<Vec<(String, cookies::Row)>> {
+        let tx = self.store.begin().await?;
+        let mut rows = Vec::new();
+        let mut names: Vec<&str> = hosts.iter().flat_map(|host| cookies::rows_for(host)).collect();
+        names.dedup();
+        tx.read_ahead(names.iter().map(|name| COOKIES.key((collection, name))).collect()).await?;
+        let mut seen = BTreeSet::new();
+        for name in names {
+            if rows.len() < rows_max
+                && seen.insert(name.to_owned())
+                && let Some(row) = COOKIES.get(&tx, (collection, name)).await?
+            {
+                rows.push((name.to_owned(), row));
+            }
+        }
+        let others = COOKIES.scan(&tx, &COOKIES.range((collection,)), rows_max, Order::Forward).await?.rows;
+        for ((_, name), row) in others {
+            if rows.len() < rows_max && seen.insert(name.clone()) {
+                rows.push((name, row));
+            }
+        }
+        Ok(rows)
     }
 
     /// What came of the last rendering of a URL (B21).

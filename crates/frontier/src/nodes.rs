@@ -89,6 +89,8 @@ struct Member {
     /// Counts changes of what is held.
     changes: u64,
     others: usize,
+    /// None where nobody else can be.
+    stripe: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,15 +125,21 @@ impl Share {
         self.of_all(|member| std::array::from_fn(|at| member.held[at].works()), [!self.is_guest; SHARDS])
     }
 
-    /// Under what an order of this shard is given out.
+    /// Under what an order of this shard is given out; nothing where nobody else can take it.
     pub(crate) fn claim(&self, shard: Shard) -> Option<Claim> {
-        let epoch = self.member.read().as_ref()?.held[usize::from(shard)].epoch.unwrap_or(0);
-        Some(Claim { shard, epoch })
+        let share = self.member.read();
+        let member = share.as_ref().filter(|member| member.stripe.is_some())?;
+        Some(Claim { shard, epoch: member.held[usize::from(shard)].epoch.unwrap_or(0) })
     }
 
     /// The name of the node; nothing where it is alone.
     pub(crate) fn node(&self) -> String {
         self.member.read().as_ref().map(|member| member.name.clone()).unwrap_or_default()
+    }
+
+    /// Whose counters a node writes: its own, for as long as it has its name. None where it is alone.
+    pub(crate) fn stripe(&self) -> Option<u32> {
+        self.of_all(|member| member.stripe, None)
     }
 
     /// How often it has changed.
@@ -197,6 +205,12 @@ fn mixed(name: &str, shard: Shard) -> u64 {
     hash ^ (hash >> 32)
 }
 
+/// Far from those that are drawn; that two nodes have the same does no harm, and is rare.
+fn stripe_of(name: &str) -> u32 {
+    let [a, b, c, d, ..] = mixed(name, 0).to_be_bytes();
+    u32::from_be_bytes([a, b, c, d]) | (1 << 31)
+}
+
 /// What a beat does with the shards.
 #[derive(Default)]
 struct Moves {
@@ -224,10 +238,10 @@ impl Frontier {
                 page.rows.iter().try_for_each(|((gone,), _)| NODES.delete(&tx, (gone,)))?;
             }
             NODES.put(&tx, (name,), &row)?;
-            Ok(Ok(now))
+            Ok(Ok((now, self.is_shared(&tx))))
         });
-        let now = match begun.await? {
-            Ok(now) => now,
+        let (now, shared) = match begun.await? {
+            Ok(begun) => begun,
             Err(until) => {
                 let heard = Time(until.0.saturating_sub_unsigned(NODE_LEASE.0));
                 return Err(JoinError::NameTaken { name: name.to_owned(), heard });
@@ -251,8 +265,13 @@ impl Frontier {
             heard: BTreeMap::new(),
             changes: 0,
             others: 0,
+            stripe: shared.then(|| stripe_of(name)),
         });
+        if shared {
+            self.trim_latest(nodes).await?;
+        }
         self.walks.forget();
+        self.recent.forget();
         Ok(self.beat_now().await?)
     }
 

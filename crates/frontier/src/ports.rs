@@ -9,6 +9,7 @@ use policy::evaluate::Plan;
 use policy::model::{Politeness, Position};
 pub use policy::outlink::Outlink;
 use policy::time::{Span, Time};
+use policy::trap::text::{Sketch, Text};
 use policy::url::CrawlUrl;
 use policy::walk;
 
@@ -33,9 +34,15 @@ pub trait Fetcher: Send + Sync {
 
 /// Keeps what was fetched. One batch at a time: it is kept, and then either stays or is abandoned.
 pub trait Archive<Exchange>: Send + Sync {
-    /// Puts the exchanges on disk, synced, and says where: only then may the harvests be committed
-    /// (F7). A batch may be empty; it is the last one all the same.
+    /// Writes the exchanges to files, and says where. A batch may be empty; it is the last one all
+    /// the same.
     fn keep(&self, batch: &[(&Order, &Exchange)]) -> impl Future<Output = Result<Kept, String>> + Send;
+
+    /// The last batch is on disk, synced: only then may its harvests be committed (F7). One that
+    /// cannot be is taken back.
+    fn synced(&self) -> impl Future<Output = Result<(), String>> + Send {
+        std::future::ready(Ok(()))
+    }
 
     /// The last batch was committed: whatever becomes of it now, it is not to be taken back.
     fn settled(&self) {}
@@ -70,6 +77,8 @@ pub struct Order {
     pub collection: String,
     pub url: CrawlUrl,
     pub seed: String,
+    /// The start it belongs to (F4).
+    pub run: u64,
     /// The due time this harvest has.
     pub due: Time,
     /// None: it was never fetched, as far as its record goes back.
@@ -79,6 +88,8 @@ pub struct Order {
     pub held: Held,
     /// The shard it is an order of, where several nodes divide them.
     pub claim: Option<Claim>,
+    /// F38: no request of it begins then or later: the windows of its host or its profiles close.
+    pub closes: Option<Time>,
     pub plan: Plan,
     /// Where the URL stands relative to its seed.
     pub position: Position,
@@ -124,6 +135,12 @@ impl Order {
     /// stopped meanwhile must not send what another may be sending by now.
     pub fn is_held(&self, now: Time) -> bool {
         now < self.held.ends()
+    }
+
+    /// F38: whether its windows have closed since it was given out; to be asked right before a
+    /// request, too.
+    pub fn is_closed(&self, now: Time) -> bool {
+        self.closes.is_some_and(|closes| closes <= now)
     }
 
     /// How long a fetch that keeps within its own limits takes at most: its request, and asking for
@@ -174,6 +191,23 @@ pub struct Report {
     pub page: Option<PageNow>,
     /// What its browser made of it; none: it has none, or was not asked.
     pub rendering: Option<Rendering>,
+    /// A16: what it archived that others may refer to.
+    pub payloads: Vec<StoredPayload>,
+    /// Of bodies that came over the wire and are archived as references to others.
+    pub saved_bytes: u64,
+    /// What it said, where it was harvested for the first time (F37).
+    pub text: Option<Text>,
+}
+
+/// A payload that is archived whole, in an answer of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredPayload {
+    /// Of its capture.
+    pub url: String,
+    pub capture: String,
+    /// Of the body without its chunks.
+    pub digest: String,
+    pub chunked: bool,
 }
 
 /// What an answer says of its page's links.
@@ -192,10 +226,10 @@ pub enum Fetch {
     RobotsDenied {
         until: Time,
     },
-    /// Not harvested yet: robots.txt was asked for first, which is a request too (A15), or the browser
-    /// went down with it (B12). The URL keeps its place, and is next when the delay of its host has
-    /// passed.
-    RobotsRead,
+    /// Not harvested yet, though its host was asked: for robots.txt first, which is a request too (A15),
+    /// or for the page, with which the browser then went down (B12). The URL keeps its place, and is
+    /// next when the delay of its host has passed.
+    HostAsked,
     /// Not fetched yet: something it waits for is not to be had before then, and nobody was asked.
     /// The URL keeps its place.
     Deferred {
@@ -208,7 +242,7 @@ pub enum Fetch {
 impl Fetch {
     /// Whether that was a try at the URL, for better or worse.
     pub fn is_harvest(&self) -> bool {
-        !matches!(self, Fetch::RobotsRead | Fetch::Deferred { .. })
+        !matches!(self, Fetch::HostAsked | Fetch::Deferred { .. })
     }
 }
 
@@ -225,6 +259,8 @@ pub struct AnswerFacts {
     pub robots_denied_until: Option<Time>,
     /// F30: the name of its host does not resolve by now.
     pub dns_failed: bool,
+    /// Of its text (F37).
+    pub sketch: Option<Sketch>,
 }
 
 /// As much of a problem as a record keeps: what it says may be what a server said.
@@ -260,6 +296,9 @@ impl Report {
             existence: None,
             page: None,
             rendering: None,
+            payloads: Vec::new(),
+            saved_bytes: 0,
+            text: None,
         }
     }
 }

@@ -3,7 +3,8 @@
 
 use store::table::KeyRange;
 
-use crate::schema::{BLACKLIST, CAPTURES, HOSTS, QUEUE, URLS, surt_in_key};
+use crate::declared::BARRED;
+use crate::schema::{BLACKLIST, CAPTURES, DECLARED, HOSTS, QUEUE, URLS, surt_in_key};
 
 /// The URLs of a collection, or of all, in the order of their names.
 pub fn urls(collection: Option<&str>) -> KeyRange {
@@ -33,6 +34,11 @@ pub fn queue(host: &str) -> KeyRange {
 /// The hosts that have URLs.
 pub fn hosts() -> KeyRange {
     HOSTS.range(())
+}
+
+/// The patterns on the blacklist (F39), in the order of their names.
+pub fn patterns() -> KeyRange {
+    DECLARED.range((BARRED,))
 }
 
 /// What is blacklisted in a collection, or in any.

@@ -8,10 +8,10 @@ use policy::model::Record;
 use store::{Result, Tx};
 
 use crate::check::{Finding, all};
-use crate::counts::{ALL_DOMAINS, Counted};
+use crate::counts::{ALL_DOMAINS, Counted, unstriped};
 use crate::schema::{
-    CAPTURES, CONTRACT, DEMAND, HOURS, OPEN, Promises, TOTALS, TRAFFIC, Totals, Traffic, URL_COUNTS,
-    UrlCounts, UrlState,
+    CAPTURES, CHARGED, CONTRACT, Charged, DEMAND, HOURS, OPEN, Promises, TOTALS, TRAFFIC, Totals, Traffic,
+    URL_COUNTS, UrlCounts, UrlState,
 };
 use crate::transaction::stored_url;
 
@@ -33,8 +33,18 @@ pub(crate) async fn differences(
         stored.entry(collection).or_default().merge(&counts);
     }
     compare("URLs", &stored, &counted.urls, &mut findings);
+    let mut stored: BTreeMap<u64, Charged> = BTreeMap::new();
+    for ((holder, _), charged) in all(tx, &CHARGED).await? {
+        stored.entry(holder).or_default().merge(&charged);
+    }
+    compare("budgets", &stored, &counted.charged, &mut findings);
     compare("demand", &all(tx, &DEMAND).await?.into_iter().collect(), &counted.demand, &mut findings);
-    compare("open promises", &all(tx, &OPEN).await?.into_iter().collect(), &counted.open, &mut findings);
+    let mut stored = BTreeMap::new();
+    for ((level, moment, profile, every, domain), count) in all(tx, &OPEN).await? {
+        let key = (level, moment, profile, every, unstriped(&domain).to_owned());
+        *stored.entry(key).or_default() += count;
+    }
+    compare("open promises", &stored, &counted.open, &mut findings);
     for ((_, url), state) in urls {
         if let UrlState::Queued(Record { owed: Owed::Promise(at), terms: None, .. }) = state {
             findings.push(format!("{url} is promised for {at} by nobody"));

@@ -21,6 +21,7 @@ use policy::url::CrawlUrl;
 use store::{Durability, Order as ScanOrder, Result};
 
 use crate::Frontier;
+use crate::budgets::done;
 use crate::cursor::{Due, Place, Queue};
 use crate::hosts::Unit;
 use crate::lane::{Lane, Room};
@@ -56,6 +57,9 @@ pub struct Reserved {
     pub next: Option<Time>,
 }
 
+/// How long walks that found no slot wait at least before they look again.
+const WALKS_IDLE: Span = Span(50);
+
 impl Frontier {
     /// Up to `wanted` orders whose time has come.
     #[crate::boxed]
@@ -85,6 +89,7 @@ impl Frontier {
             let leases: Vec<u64> = (0..room.total).map(|_| self.draw()).collect();
             let transaction = self.transaction(&tx, writer, self.draw()).await?;
             self.pauses.catch_up(&tx).await?;
+            self.traps.catch_up(&tx).await?;
             if self.share.has_company() {
                 self.walks.catch_up(&tx).await?;
             }
@@ -134,7 +139,12 @@ impl Frontier {
             }
         }
         let next = next.map(|next| next.max(self.now()));
-        let next = next.into_iter().chain(self.walks.granted(planned, &granted)).min();
+        let walks = self.walks.granted(planned, &granted);
+        // Where nothing was given out, a walk may stand back for a URL of its host that cannot go either:
+        // only time changes that, and whoever looks again at once would look for ever.
+        let is_idle = orders.is_empty() && granted.orders.is_empty();
+        let walks = walks.map(|at| if is_idle { at.max(self.now().plus(WALKS_IDLE)) } else { at });
+        let next = next.into_iter().chain(walks).min();
         orders.splice(0..0, granted.orders);
         Ok(Reserved { orders, next })
     }
@@ -237,6 +247,10 @@ impl Transaction<'_> {
             self.set_aside(&name, &mut host).await?;
             return Ok(Vec::new());
         }
+        if self.opening(&name, self.now) > self.now {
+            self.settle_host(&name, &mut host).await?;
+            return Ok(Vec::new());
+        }
         let mut arrivals = Arrivals::new();
         let wanted = self.at_once(unit, &name, &host).min(leases.len());
         let picked = self.pick(&name, &mut host, wanted, &mut arrivals).await?;
@@ -310,7 +324,9 @@ impl Transaction<'_> {
                     let text = format!("{url} is in the queue of {name}, but its record is not");
                     return Err(store::Error::Corrupt(text));
                 };
-                if let Some(plan) = self.judge(&collection, &url, &record, arrivals)? {
+                if let Some(plan) = self.judge(&collection, &url, &record, arrivals)?
+                    && let Some(plan) = self.afford(&collection, &url, &record, plan, arrivals).await?
+                {
                     picked.push(Picked { collection, url, record, plan });
                 }
             }
@@ -335,10 +351,13 @@ impl Transaction<'_> {
             (evaluation.rule, evaluation.verdict)
         };
         match verdict {
-            Verdict::Harvest(plan) => return Ok(Some(*plan)),
+            Verdict::Harvest(plan) => {
+                let held = self.hold_suspected(collection, url, record, &plan, arrivals)?;
+                return Ok((!held).then_some(*plan));
+            }
             Verdict::Remove => self.unqueue(collection, url, record, None)?,
             Verdict::Done => {
-                self.unqueue(collection, url, record, Some(&UrlState::Done { run: record.run }))?;
+                self.unqueue(collection, url, record, Some(&done(record)))?;
             }
             Verdict::Postpone { until } => {
                 let later = {
@@ -347,6 +366,7 @@ impl Transaction<'_> {
                 };
                 self.requeue(collection, url, record, later, arrivals)?;
             }
+            Verdict::Blacklist(entry) => self.blacklist(collection, url, record, record.clone(), &entry)?,
         }
         Ok(None)
     }
@@ -385,6 +405,7 @@ impl Transaction<'_> {
                 GROUPS.put(self.tx, (group,), &row)?;
             }
         }
+        let closes = [plan.closes, politeness.hours().closing(self.now)].into_iter().flatten().min();
         host.slots.taken.push(slot);
         host.walked = false;
         self.put_lease(&unit.to_string(), name, until, lease)?;
@@ -400,11 +421,13 @@ impl Transaction<'_> {
             collection,
             url,
             seed: record.seed,
+            run: record.run,
             due: record.due,
             last_fetch: record.last.map(|last| last.at),
             lane: host.slots.lane(),
             held: Held::until(until),
             claim: self.share.claim(shard_of(&unit.to_string())),
+            closes,
             plan,
             position: record.position,
             politeness,

@@ -16,10 +16,14 @@
 //! | `COOKIES` | collection, host or domain | the cookies that are kept there: see [`policy::cookies`] |
 //! | `CAPTURES` | collection, SURT key, time, offset | where it is archived (two spellings of a URL share a SURT key, and may share the moment); see [`surt_in_key`] |
 //! | `RENDERINGS` | collection, url | what came of the last time a browser opened it: see [`policy::browser`] |
+//! | `PAYLOADS` | collection, place | the captures that have the payloads that fell into that place: see [`crate::payloads`] |
 //! | `FILES` | archive file | whose it is, and up to which byte its records are committed: see [`crate::shelf`] |
 //! | `WALKS` | walk | where its heads stand, and what its run does |
 //! | `WALK_IDS` | walk, stretch of ids | what is known of them |
 //! | `URL_COUNTS`, `DEMAND`, `OPEN`, `CONTRACT`, `TRAFFIC`, `HOURS`, `TOTALS`, `LATEST` | see [`crate::counts`] | counters |
+//! | `BARRED_URLS`, `LIFTED` | pattern, collection, url; pattern | see [`crate::patterns`] |
+//! | `SPENT`, `CHARGED`, `REFUSED`, `HELD_BACK`, `USED_UP` | holder, … | see [`crate::budgets`] |
+//! | `TRAPS`, `HELD`, `SENSES` | host, collection, id; host, collection, url; host, collection | suspicions, what they hold back, what is known of the host: see [`crate::traps`] |
 //! | `PAUSES` | kind, name | since when it is paused: see [`crate::pause`] |
 //! | `DECLARED`, `DECLARED_LOG`, `COUNTERS` | see [`crate::declared`] | what people declared |
 //!
@@ -30,10 +34,12 @@
 //! and [`crate::format2`] say what older rows mean.
 
 use policy::browser::Rendering;
+use policy::budget::{Holder, Spent};
 use policy::catalog::Change;
 use policy::cookies;
 use policy::model::{BlacklistEntry, Record};
 use policy::time::{Span, Time};
+use policy::trap::{Sense, Suspicion};
 use policy::walk::{HeadRow, Resume, StretchRow};
 use serde::{Deserialize, Serialize};
 use store::table::Table;
@@ -41,7 +47,7 @@ use store::table::Table;
 use crate::{format1, format2};
 
 pub const URLS: Table<(String, String), UrlState> =
-    Table::new(0x10, "urls").version(2, &[(1, format1::url_state)]);
+    Table::new(0x10, "urls").version(3, &[(1, format1::url_state), (2, format2::url_state)]);
 pub const QUEUE: Table<(String, i64, String, String), ()> = Table::new(0x11, "queue");
 pub const HOSTS: Table<(String,), Host> = Table::new(0x12, "hosts").version(2, &[(1, format1::host)]);
 pub const HOST_QUEUE: Table<(u8, i64, String), ()> = Table::new(0x38, "host queue");
@@ -56,16 +62,16 @@ pub const SHARD_OWNERS: Table<(u8,), ShardRow> = Table::new(0x3B, "shard owners"
 /// Counts, by shard.
 pub const BELLS: Table<(String,), Vec<u32>> = Table::new(0x3C, "bells");
 pub const BLACKLIST: Table<(String, String), BlacklistEntry> =
-    Table::new(0x18, "blacklist").version(2, &[(1, format1::blacklist_entry)]);
+    Table::new(0x18, "blacklist").version(3, &[(1, format1::blacklist_entry), (2, format1::blacklist_entry)]);
 pub const BLACKLIST_ENDS: Table<(i64, String, String), ()> = Table::new(0x19, "blacklist ends");
 /// Scheme, host and port, as a URL begins.
 pub const DENIED: Table<(String, String, String), ()> = Table::new(0x29, "denied by robots");
 pub const COOKIES: Table<(String, String), cookies::Row> =
-    Table::new(0x1A, "cookies").version(2, &[(1, format1::cookies)]);
+    Table::new(0x1A, "cookies").version(3, &[(1, format1::cookies), (2, format2::cookies)]);
 pub const CAPTURES: Table<(String, String, i64, u64), Capture> =
     Table::new(0x1B, "captures").version(2, &[(1, format1::capture)]);
 pub const TRAFFIC: Table<(i64, String, u32), Traffic> =
-    Table::new(0x1D, "traffic").version(2, &[(1, format1::traffic)]);
+    Table::new(0x1D, "traffic").version(3, &[(1, format1::traffic), (2, format1::traffic)]);
 pub const DECLARED: Table<(u8, String), Change> =
     Table::new(0x1E, "declared").version(3, &[(1, format1::change), (2, format2::change)]);
 pub const DECLARED_LOG: Table<(u64,), Change> =
@@ -80,14 +86,33 @@ pub const PAUSES: Table<(u8, String), Time> = Table::new(0x28, "pauses");
 pub const OPEN: Table<(u8, i64, String, u64, String), i64> = Table::new(0x30, "open promises");
 /// Level, hour, profile, domain, stripe.
 pub const CONTRACT: Table<(u8, i64, String, String, u32), Promises> = Table::new(0x31, "promises");
-pub const HOURS: Table<(i64, u32), Traffic> = Table::new(0x32, "hours");
-pub const TOTALS: Table<(u32,), Totals> = Table::new(0x33, "totals");
+pub const HOURS: Table<(i64, u32), Traffic> = Table::new(0x32, "hours").version(3, &[(1, format1::traffic)]);
+pub const TOTALS: Table<(u32,), Totals> = Table::new(0x33, "totals").version(3, &[(1, format2::totals)]);
 pub const URL_COUNTS: Table<(String, u32), UrlCounts> = Table::new(0x34, "url counts");
 pub const RENDERINGS: Table<(String, String), Rendering> = Table::new(0x3D, "renderings").version(3, &[]);
 /// Time, lease.
 pub const LATEST: Table<(i64, u64), Latest> = Table::new(0x36, "latest");
+/// Pattern, collection, URL.
+pub const BARRED_URLS: Table<(u64, String, String), ()> = Table::new(0x60, "barred urls").version(3, &[]);
+pub const LIFTED: Table<(u64,), String> = Table::new(0x61, "lifted patterns").version(3, &[]);
+/// Holder, run, stripe.
+pub const SPENT: Table<(u64, u64, u32), Spent> = Table::new(0x62, "spent").version(3, &[]);
+/// Holder, stripe.
+pub const CHARGED: Table<(u64, u32), Charged> = Table::new(0x63, "charged").version(3, &[]);
+/// Holder, host, place, stripe.
+pub const REFUSED: Table<(u64, String, u8, u32), Refused> = Table::new(0x64, "refused").version(3, &[]);
+/// Holder, collection, URL.
+pub const HELD_BACK: Table<(u64, String, String), ()> = Table::new(0x65, "held back").version(3, &[]);
+/// Holder, run, limit.
+pub const USED_UP: Table<(u64, u64, u8), Exhausted> = Table::new(0x66, "used up").version(3, &[]);
 /// Host, profile, stripe.
 pub const DEMAND: Table<(String, String, u32), i64> = Table::new(0x35, "demand");
+
+pub const PAYLOADS: Table<(String, u32), Vec<Payload>> = Table::new(0x70, "payloads").version(3, &[]);
+/// Host, collection, and what [`Suspicion::id`] says.
+pub const TRAPS: Table<(String, String, String), Suspicion> = Table::new(0x68, "traps").version(3, &[]);
+pub const HELD: Table<(String, String, String), ()> = Table::new(0x69, "held").version(3, &[]);
+pub const SENSES: Table<(String, String), Sense> = Table::new(0x6A, "senses").version(3, &[]);
 
 /// As much of a SURT key as a row's key takes: `%` alone is three bytes there, so that a URL may
 /// have a longer one than fits.
@@ -134,6 +159,17 @@ pub const TABLES: &[(u8, &str, u8)] = &[
     SHARD_OWNERS.facts(),
     BELLS.facts(),
     RENDERINGS.facts(),
+    PAYLOADS.facts(),
+    BARRED_URLS.facts(),
+    LIFTED.facts(),
+    SPENT.facts(),
+    CHARGED.facts(),
+    REFUSED.facts(),
+    HELD_BACK.facts(),
+    USED_UP.facts(),
+    TRAPS.facts(),
+    HELD.facts(),
+    SENSES.facts(),
 ];
 
 /// What the store knows of a URL in a collection.
@@ -142,6 +178,8 @@ pub enum UrlState {
     Queued(Record),
     Done {
         run: u64,
+        /// F36: whose budgets still know it.
+        known_to: Vec<Holder>,
     },
     /// The record comes back with the URL when the blacklisting ends.
     Blacklisted(Record),
@@ -226,7 +264,7 @@ pub struct Host {
     /// No URL of the host is due before this: scans of its queue begin here, past most of the
     /// tombstones.
     pub head: Time,
-    /// How often the host was settled since `head` was moved up.
+    /// How often the host was settled, or a slot freed, since `head` was moved up.
     pub head_age: u32,
     pub backoff_until: Option<Time>,
     /// Its URLs wait for something that is not to be had before this, such as a robots.txt on
@@ -279,6 +317,20 @@ pub struct Capture {
     pub revisit: bool,
 }
 
+/// A payload that is archived (A16), and the capture that has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Payload {
+    /// Of the body without its chunks.
+    pub digest: String,
+    /// The bytes that are archived have chunks: they serve only an answer that says so of itself, too.
+    pub chunked: bool,
+    /// Names the capture, with the collection: as much of the SURT key as is in the capture's, time
+    /// and offset.
+    pub surt: String,
+    pub time: Time,
+    pub offset: u64,
+}
+
 /// A file of the archive, as far as the store knows it (A13).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchiveFile {
@@ -322,6 +374,32 @@ pub struct UrlCounts {
     pub captures: i64,
 }
 
+/// F36: how many URLs a budget knows, and how many wait for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charged {
+    pub known: i64,
+    pub held: i64,
+}
+
+/// F36: links that a budget kept from being queued.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    pub links: u64,
+    /// The first segment of their paths: of the first that fell here.
+    pub path: String,
+    /// The first few.
+    pub examples: Vec<String>,
+    pub last: Time,
+}
+
+/// F36: when a run came to the end of a budget, and at which figures.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exhausted {
+    pub at: Time,
+    pub used: u64,
+    pub max: u64,
+}
+
 /// One of the last harvests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latest {
@@ -356,6 +434,8 @@ pub struct Traffic {
     pub unchanged: u64,
     /// Counts by power of two of the milliseconds, as in [`Promises`].
     pub response_ms_log2: Vec<u64>,
+    /// A16: of bodies that came over the wire and were not archived again.
+    pub saved_bytes: u64,
 }
 
 /// Why a harvest brought no answer.
@@ -398,7 +478,11 @@ mod tests {
             ("blacklist ends", BLACKLIST_ENDS.key((0, &name, &url))),
             ("denied", DENIED.key((&format!("https://{host}:65535"), &name, &url))),
             ("cookies", COOKIES.key((&name, &host))),
+            ("payloads", PAYLOADS.key((&name, 0))),
             ("renderings", RENDERINGS.key((&name, &url))),
+            ("barred urls", BARRED_URLS.key((0, &name, &url))),
+            ("held back", HELD_BACK.key((0, &name, &url))),
+            ("refused", REFUSED.key((0, &host, 0, 0))),
             ("captures", CAPTURES.key((&name, surt_in_key(&surt), 0, 0))),
             ("contract", CONTRACT.key((0, 0, &name, &host, 0))),
             ("open promises", OPEN.key((0, 0, &name, 0, &host))),

@@ -13,7 +13,7 @@ use store::table::KeyRange;
 use store::{Order, Result, Tx};
 
 use crate::Frontier;
-use crate::counts::Counted;
+use crate::counts::{Counted, Stripe};
 use crate::ports::CaptureKey;
 use crate::schema::{ArchiveFile, CAPTURES, COUNTERS, Capture, FILES, surt_in_key};
 
@@ -128,7 +128,7 @@ impl Frontier {
             row.node = self.share.node();
             row.captures += new;
             FILES.put(&tx, (file,), &row)?;
-            counted.write(&tx, 0).await?;
+            counted.write(&tx, Stripe::Drawn(0)).await?;
             Ok(new)
         });
         adopt.await

@@ -11,6 +11,7 @@ use policy::url::CrawlUrl;
 use store::{Error, Result};
 
 use crate::links::Page;
+use crate::payloads::ROW_OF_PAYLOADS_BYTES_MAX;
 use crate::ports::{Order, Outlink, PageNow, Report};
 use crate::schema::{URLS, UrlState};
 use crate::transaction::{Arrivals, Transaction};
@@ -49,7 +50,8 @@ pub(crate) fn weight(order: &Order, report: &Report) -> usize {
         Some(PageNow::Gone) | None => 0,
     };
     let cookies = report.cookies.len().min(ROWS_MAX) * 2 * ROW_BYTES_MAX;
-    HARVEST_BYTES + links + page + cookies
+    let payloads = report.payloads.len() * ROW_OF_PAYLOADS_BYTES_MAX;
+    HARVEST_BYTES + links + page + cookies + payloads
 }
 
 /// A link that moves writes its old place, its new one and its record; and it may be the first of

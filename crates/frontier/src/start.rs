@@ -10,6 +10,8 @@ use crate::schema::{COUNTERS, URLS};
 use crate::transaction::{Arrivals, Transaction};
 
 pub(crate) const RUN: &str = "run";
+/// The run of a start of new seeds that is under way.
+const STARTING: &str = "starting";
 /// Seeds started in one transaction.
 const BATCH: usize = 100;
 
@@ -68,16 +70,13 @@ impl Frontier {
 
     async fn start_pairs(&self, pairs: Vec<(String, String)>, which: Which) -> Result<Started> {
         if pairs.is_empty() {
+            // Who was killed before it could say that all are started leaves that to the next.
+            if which == Which::New {
+                self.end_start(None).await?;
+            }
             return Ok(Started::default());
         }
-        let run = self
-            .store
-            .transact_idempotent(|tx| async move {
-                let run = COUNTERS.lock(&tx, (RUN,)).await?.unwrap_or(0) + 1;
-                COUNTERS.put(&tx, (RUN,), &run)?;
-                Ok(run)
-            })
-            .await?;
+        let run = self.begin_start(which).await?;
         let mut changed = 0;
         for batch in pairs.chunks(BATCH) {
             let stripe = self.draw();
@@ -100,7 +99,44 @@ impl Frontier {
             });
             changed += start.await?;
         }
+        if which == Which::New {
+            self.end_start(Some(run)).await?;
+        }
         Ok(Started { run, seeds: pairs.len(), changed })
+    }
+
+    /// The run of what is started now. Seeds that are new are one run, however many begin to start them:
+    /// nodes that come up together, or one that was killed on the way and its successor. In a run of its
+    /// own, a page would have what it links to harvested anew (F2).
+    async fn begin_start(&self, which: Which) -> Result<u64> {
+        let begin = self.store.transact_idempotent(|tx| async move {
+            if which == Which::New
+                && let Some(run) = COUNTERS.lock(&tx, (STARTING,)).await?
+            {
+                return Ok(run);
+            }
+            let run = COUNTERS.lock(&tx, (RUN,)).await?.unwrap_or(0) + 1;
+            COUNTERS.put(&tx, (RUN,), &run)?;
+            if which == Which::New {
+                COUNTERS.put(&tx, (STARTING,), &run)?;
+            }
+            Ok(run)
+        });
+        begin.await
+    }
+
+    /// All of them are started, in this run or whichever it was: what is new from now on is another
+    /// run.
+    async fn end_start(&self, run: Option<u64>) -> Result<()> {
+        let end = self.store.transact_idempotent(|tx| async move {
+            match COUNTERS.get(&tx, (STARTING,)).await? {
+                Some(under_way) if run.is_none_or(|run| run == under_way) => {
+                    COUNTERS.delete(&tx, (STARTING,))
+                }
+                _ => Ok(()),
+            }
+        });
+        end.await
     }
 }
 

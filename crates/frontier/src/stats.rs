@@ -92,9 +92,10 @@ impl Traffic {
             }
             Fetch::DnsFailed => raise_key(&mut self.errors, ErrorKind::Dns),
             Fetch::RobotsDenied { .. } => raise_key(&mut self.errors, ErrorKind::Robots),
-            Fetch::RobotsRead | Fetch::Deferred { .. } => {}
+            Fetch::HostAsked | Fetch::Deferred { .. } => {}
         }
         self.bytes += report.bytes;
+        self.saved_bytes += report.saved_bytes;
     }
 
     pub fn merge(&mut self, other: &Traffic) {
@@ -103,6 +104,7 @@ impl Traffic {
         self.new += other.new;
         self.changed += other.changed;
         self.unchanged += other.unchanged;
+        self.saved_bytes += other.saved_bytes;
         for (status, count) in &other.statuses {
             raise_key_by(&mut self.statuses, *status, *count);
         }

@@ -52,7 +52,8 @@ impl Frontier {
                 0
             }
         };
-        Ok(Swept { leases, blacklistings })
+        let patterns = if own[0] { self.end_patterns().await? } else { 0 };
+        Ok(Swept { leases, blacklistings: blacklistings + patterns })
     }
 
     /// Whatever is reserved now by a process that is gone: all there is, for one that has the store

@@ -9,13 +9,15 @@ use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 use store::{Error, Result, Tx};
 
-use crate::counts::Counted;
+use crate::budgets::Purse;
+use crate::counts::{Counted, Recent};
 use crate::cursor::Writer;
 use crate::declared::Declared;
 use crate::links::LinkTrace;
 use crate::nodes::Share;
 use crate::pause::Pauses;
 use crate::schema::{QUEUE, URLS, UrlState};
+use crate::traps::{NewUrl, Traps};
 
 /// As PD's clock goes.
 const STORE_CLOCK_STEP: Span = Span(50);
@@ -34,8 +36,14 @@ pub(crate) struct Transaction<'a> {
     pub(crate) stripe: u32,
     /// Where decided links are noted, if anybody wants to know.
     pub(crate) traces: Option<&'a Traces>,
+    pub(crate) recent: &'a Recent,
+    pub(crate) traps: &'a Traps,
+    /// URLs that pages brought of their own host, which were not known: see [`crate::traps`].
+    pub(crate) found: parking_lot::Mutex<Vec<NewUrl>>,
     /// What the counters have to be told at the end: see [`crate::counts`].
     pub(crate) counted: parking_lot::Mutex<Counted>,
+    /// F36: what was used of budgets, as far as this transaction has asked.
+    pub(crate) purse: parking_lot::Mutex<Purse>,
 }
 
 pub(crate) type Traces = parking_lot::Mutex<Vec<LinkTrace>>;
@@ -68,9 +76,11 @@ impl Transaction<'_> {
         collection: &str,
         url: &CrawlUrl,
         old: Option<&UrlState>,
-        record: Record,
+        mut record: Record,
         arrivals: &mut Arrivals,
     ) -> Result<()> {
+        self.charge(collection, url, &mut record);
+        self.hold_back(collection, url, None, Some(&record))?;
         debug_assert!(!matches!(old, Some(UrlState::Queued(_))), "{url} is queued already");
         self.count_enqueue(collection, url, old, &record);
         let (due, state) = (record.due, UrlState::Queued(record));
@@ -98,9 +108,11 @@ impl Transaction<'_> {
         collection: &str,
         url: &CrawlUrl,
         old: &Record,
-        record: Record,
+        mut record: Record,
         arrivals: &mut Arrivals,
     ) -> Result<()> {
+        self.charge(collection, url, &mut record);
+        self.hold_back(collection, url, Some(old), Some(&record))?;
         self.count_requeue(collection, url, old, &record);
         let (due, state) = (record.due, UrlState::Queued(record));
         if due == old.due {
@@ -119,6 +131,7 @@ impl Transaction<'_> {
         old: &Record,
         state: Option<&UrlState>,
     ) -> Result<()> {
+        self.hold_back(collection, url, Some(old), None)?;
         self.count_unqueue(collection, url, old, state);
         self.cursor.changes(collection, url.as_str());
         QUEUE.delete(self.tx, (url.site(), old.due.0, collection, url.as_str()))?;

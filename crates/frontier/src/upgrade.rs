@@ -17,7 +17,7 @@ use store::table::Table;
 use store::upgrade::{Step, Working};
 use store::{Bytes, Result, Tx};
 
-use crate::counts::Counted;
+use crate::counts::{Counted, Stripe};
 use crate::declared::Declared;
 use crate::robots::server_of;
 use crate::schema::{BLACKLIST, CAPTURES, DENIED, HOST_QUEUE, LEASES, Lease, TRAFFIC, URLS, UrlState};
@@ -84,13 +84,13 @@ async fn count_urls(tx: &Tx, rows: Rows<'_>) -> Result<()> {
         if let UrlState::Queued(record) = &mut state {
             let catalog = declared.catalog.read();
             record.terms = Subject { catalog: &catalog, collection: &collection, url: &url }.terms_of(record);
-            record.owed = begun(record);
+            record.owed = begun(&catalog, record);
             drop(catalog);
             URLS.put(tx, (&collection, &text), &state)?;
         }
         counted.url(&collection, &url, &state, 1);
     }
-    counted.write(tx, 0).await
+    counted.write(tx, Stripe::Drawn(0)).await
 }
 
 fn captures<'a>(tx: &'a Tx, rows: Rows<'a>) -> Working<'a> {
@@ -99,7 +99,7 @@ fn captures<'a>(tx: &'a Tx, rows: Rows<'a>) -> Working<'a> {
         for (key, _) in rows {
             counted.captured(&CAPTURES.key_from(key)?.0, 1);
         }
-        counted.write(tx, 0).await
+        counted.write(tx, Stripe::Drawn(0)).await
     })
 }
 
@@ -121,6 +121,6 @@ fn traffic<'a>(tx: &'a Tx, rows: Rows<'a>) -> Working<'a> {
         for (key, value) in rows {
             counted.had(TRAFFIC.key_from(key)?.0, &TRAFFIC.value_from(value)?);
         }
-        counted.write(tx, 0).await
+        counted.write(tx, Stripe::Drawn(0)).await
     })
 }

@@ -73,6 +73,10 @@ impl Transaction<'_> {
         if let Some(until) = self.paused_until("", "", name) {
             return Ok(Visit::Wait(until));
         }
+        let opens = self.opening(name, self.now);
+        if opens > self.now {
+            return Ok(Visit::Wait(opens));
+        }
         let fresh = || Host { head: self.now, ..Host::default() };
         let mut host = HOSTS.lock(self.tx, (name,)).await?.unwrap_or_else(fresh);
         let politeness = self.politeness(name);

@@ -1,12 +1,14 @@
 //! Every rule that decides about a URL, from stored state.
 
 use policy::Rule;
+use policy::budget::Limit;
 use policy::evaluate::{Verdict, evaluate};
 use policy::model::{BlacklistEntry, Position, Record};
-use policy::outlink::{Known, Outlink, Parent, decide};
+use policy::outlink::{Action, Known, Outlink, Parent, decide};
 use policy::owner::{Origin, Via};
 use policy::standing::Subject;
 use policy::time::Time;
+use policy::trap::is_held;
 use policy::url::CrawlUrl;
 use store::Result;
 
@@ -51,6 +53,8 @@ pub struct HostSituation {
     pub row: Option<HostRow>,
     /// Of its group, if that is in use.
     pub group: Option<Slots>,
+    /// F38: when it may be asked; none: always.
+    pub windows: Option<String>,
 }
 
 impl Frontier {
@@ -60,6 +64,7 @@ impl Frontier {
         let tx = self.store.begin().await?;
         let writer = &self.writer();
         let transaction = self.transaction(&tx, writer, 0).await?;
+        self.traps.catch_up(&tx).await?;
         let mut names: Vec<String> = match collection {
             Some(name) => vec![name.to_owned()],
             None => transaction.catalog().collections().map(|collection| collection.name.clone()).collect(),
@@ -85,7 +90,7 @@ impl Transaction<'_> {
         let situation = match state {
             Some(UrlState::Queued(record)) if in_flight => Situation::InFlight(record),
             Some(UrlState::Queued(record)) => Situation::Queued(record),
-            Some(UrlState::Done { run }) => Situation::Done { run },
+            Some(UrlState::Done { run, .. }) => Situation::Done { run },
             Some(UrlState::Blacklisted(_)) => {
                 match BLACKLIST.get(self.tx, (collection, url.as_str())).await? {
                     Some(entry) => Situation::Blacklisted(entry),
@@ -95,7 +100,10 @@ impl Transaction<'_> {
             None => Situation::Unknown,
         };
         let (steps, verdict) = match &situation {
-            Situation::Queued(record) | Situation::InFlight(record) => self.judged(collection, url, record),
+            Situation::Queued(record) | Situation::InFlight(record) => {
+                let (judged, plan) = self.judged(collection, url, record);
+                self.with_budgets(collection, url, record, judged, plan).await?
+            }
             Situation::Done { run } => {
                 let text = format!("it has had its cycles in run {run}; a new start brings it back");
                 (Vec::new(), Some((Rule::F20, text)))
@@ -105,14 +113,23 @@ impl Transaction<'_> {
                     entry.until.map_or("until it is lifted".to_owned(), |until| format!("until {until}"));
                 (Vec::new(), Some((Rule::F16, format!("blacklisted ({}) {end}", entry.reason))))
             }
-            Situation::Unknown => self.as_link(collection, url),
+            Situation::Unknown => {
+                let (judged, added) = self.as_link(collection, url);
+                self.with_room(collection, url, judged, added).await?
+            }
         };
         let group = self.group_of(url.site());
         let slots = match group.as_deref().filter(|_| row.is_some()) {
             Some(name) => GROUPS.get(self.tx, (name,)).await?.map(|row| row.slots),
             None => None,
         };
+        let windows = {
+            let catalog = self.catalog();
+            let hours = catalog.politeness(url.site()).hours();
+            (!hours.is_always()).then(|| hours.to_string())
+        };
         let host = HostSituation {
+            windows,
             host: url.site().to_owned(),
             group: slots,
             row: row.map(|row| host_row(url.site().to_owned(), row, group)),
@@ -130,26 +147,100 @@ impl Transaction<'_> {
         })
     }
 
+    /// What the budgets say to a URL that is to be harvested (F36).
+    async fn with_budgets(
+        &self,
+        collection: &str,
+        url: &CrawlUrl,
+        record: &Record,
+        (mut steps, verdict): Judged,
+        plan: Option<Vec<String>>,
+    ) -> Result<Judged> {
+        let Some(profiles) = plan.filter(|_| self.catalog().has_budgets()) else {
+            return Ok((steps, verdict));
+        };
+        let budgets = self.budgets_of(collection, url, record, &profiles).await?;
+        let catalog = self.catalog();
+        for (holder, spent) in &budgets {
+            let Some(budget) = catalog.budget(holder) else { continue };
+            let of_run = [Limit::Harvests, Limit::Bytes, Limit::Duration].into_iter();
+            let used = of_run.filter_map(|limit| {
+                let (used, max) = (limit.says(spent.of(limit, self.now)), limit.says(budget.max(limit)?));
+                Some(format!("{used} of {max}"))
+            });
+            let used: Vec<String> = used.collect();
+            if !used.is_empty() {
+                steps.push((
+                    Rule::F36,
+                    format!("budget of {holder} in run {}: {}", record.run, used.join(", ")),
+                ));
+            }
+        }
+        drop(catalog);
+        Ok(match self.may_harvest(record.run, &profiles, &budgets) {
+            Ok(_) => (steps, verdict),
+            Err(used_up) => {
+                let text = format!("not harvested: {used_up}; it waits until that is raised or lifted");
+                (steps, Some((Rule::F36, text)))
+            }
+        })
+    }
+
+    /// What the budgets say to a URL that a link would add.
+    async fn with_room(
+        &self,
+        collection: &str,
+        url: &CrawlUrl,
+        (mut steps, verdict): Judged,
+        added: Option<Record>,
+    ) -> Result<Judged> {
+        let Some(record) = added else { return Ok((steps, verdict)) };
+        Ok(match self.no_room_for(collection, url, &record).await? {
+            None => (steps, verdict),
+            Some(used_up) => {
+                steps.push((Rule::F36, used_up.to_string()));
+                let text = format!("not queued: {used_up}; once that is raised, the next link adds it");
+                (steps, Some((Rule::F36, text)))
+            }
+        })
+    }
+
     /// What the evaluation would say at its due time, or now if that is past.
-    fn judged(&self, collection: &str, url: &CrawlUrl, record: &Record) -> Judged {
+    fn judged(&self, collection: &str, url: &CrawlUrl, record: &Record) -> (Judged, Option<Vec<String>>) {
         let catalog = self.catalog();
         let at = self.now.max(record.due);
         let evaluation = evaluate(&catalog, collection, url, record, None, at);
-        let steps = evaluation.steps.iter().map(|step| (step.rule, step.finding.to_string())).collect();
+        let mut steps: Vec<_> =
+            evaluation.steps.iter().map(|step| (step.rule, step.finding.to_string())).collect();
+        if let Some(brief) = self.traps.suspicion_of(collection, url) {
+            steps.push((Rule::F37, brief.says()));
+            if let Verdict::Harvest(plan) = &evaluation.verdict
+                && record.position.depth > 0
+                && is_held(plan.profiles.iter().filter_map(|name| catalog.profile(name)))
+            {
+                let text = format!("held as a suspected trap until somebody decides: {}", brief.ways_out());
+                return ((steps, Some((Rule::F37, text))), None);
+            }
+        }
         let text = match &evaluation.verdict {
             Verdict::Harvest(plan) if record.due > self.now => {
                 format!("to be harvested at {} for {}", record.due, plan.profiles.join(", "))
             }
             Verdict::Harvest(plan) => format!("to be harvested now for {}", plan.profiles.join(", ")),
+            Verdict::Blacklist(entry) => format!("to be blacklisted ({}) when it is looked at", entry.reason),
             Verdict::Remove => "to be removed from the queue".to_owned(),
             Verdict::Done => "done: every profile has had its cycles".to_owned(),
             Verdict::Postpone { until } => format!("not harvested; looked at again at {until}"),
         };
-        (steps, Some((evaluation.rule, text)))
+        let plan = match &evaluation.verdict {
+            Verdict::Harvest(plan) => Some(plan.profiles.clone()),
+            _ => None,
+        };
+        ((steps, Some((evaluation.rule, text))), plan)
     }
 
     /// A URL nobody brought: what would become of it if a seed's own page linked to it.
-    fn as_link(&self, collection: &str, url: &CrawlUrl) -> Judged {
+    fn as_link(&self, collection: &str, url: &CrawlUrl) -> (Judged, Option<Record>) {
         let catalog = self.catalog();
         let mut seeds: Vec<&str> = match catalog.best_match(collection, url) {
             Some(best) => vec![best],
@@ -166,7 +257,7 @@ impl Transaction<'_> {
         seeds.truncate(SEEDS_TRIED_MAX);
         let subject = Subject { catalog: &catalog, collection, url };
         let mut steps = Vec::new();
-        let mut decided = None;
+        let (mut decided, mut added) = (None, None);
         for seed in seeds {
             let Some(entry) = catalog.seed(seed) else { continue };
             let origin = if entry.url == *url { Origin::Start(seed) } else { Origin::Page(seed) };
@@ -179,13 +270,21 @@ impl Transaction<'_> {
             if decided.is_none() || decision.rule == Rule::F22 {
                 let text = match decision.rule {
                     Rule::F22 => format!("not found yet; a link from seed `{seed}` would add it"),
+                    Rule::F39 => match catalog.barring(collection, url, self.now) {
+                        Some(barred) => format!("a link to it is ignored: {barred}"),
+                        None => "a link to it is ignored".to_owned(),
+                    },
                     _ => "out of scope: a link to it is ignored".to_owned(),
                 };
                 decided = Some((decision.rule, text));
+                added = match decision.action {
+                    Action::Add(record) => Some(record),
+                    _ => None,
+                };
             }
         }
         let none = || (Rule::F27, format!("collection `{collection}` has no seed that could bring it"));
-        (steps, Some(decided.unwrap_or_else(none)))
+        ((steps, Some(decided.unwrap_or_else(none))), added)
     }
 }
 

@@ -23,6 +23,8 @@ fn cookie(name: &str, domain: &str, host_only: bool) -> Cookie {
         host_only,
         path: "/".to_owned(),
         secure: false,
+        http_only: false,
+        same_site: None,
         expires: None,
         created: Time(0),
     }
@@ -105,4 +107,21 @@ fn a7_a_jar_of_the_first_format_still_reads() {
     assert_eq!(row.cookies, [of_domain, of_host]);
     let nonsense = COOKIES.value_from(&[1, 3, 1, 2, 3]).unwrap();
     assert!(nonsense.given.is_empty() && nonsense.cookies.is_empty(), "what could not be read was forgotten");
+}
+
+/// As format 2 wrote them: without what only browsers look at.
+#[test]
+fn b15_a_row_of_format_2_says_nothing_of_scripts_and_sites() {
+    let stored =
+        b"\x02\x01\x01m\x01w\x02/q\x01\x01n\x01v\x06d.test\x01\x02/p\x01\x01\xa8\x89\x7a\xaa\x89\x7a";
+    let row = COOKIES.value_from(stored).unwrap();
+    let expected = Cookie {
+        path: "/p".to_owned(),
+        secure: true,
+        expires: Some(Time(1_000_020)),
+        created: Time(1_000_021),
+        ..cookie("n", "d.test", true)
+    };
+    assert_eq!(row.cookies, [expected]);
+    assert_eq!(row.given.len(), 1);
 }

@@ -15,7 +15,8 @@ use testkit::catalog::{collection, profile, put, seed};
 use testkit::clock::ManualClock;
 
 fn declared(index: bool, across: bool) -> Vec<Change> {
-    let politeness = Politeness { factor: 0.0, min: Span::ZERO, max: Span::ZERO, parallel: 1 };
+    let politeness =
+        Politeness { factor: 0.0, min: Span::ZERO, max: Span::ZERO, parallel: 1, ..Politeness::default() };
     let settings = Settings { politeness, index_across: across, ..Settings::default() };
     let mut changes = vec![put(settings)];
     for name in ["one", "two"] {

@@ -6,18 +6,26 @@
 use std::path::Path;
 
 use frontier::schema::*;
+use policy::blacklist::Barred;
 use policy::browser::*;
+use policy::budget::{Budget, Charges, Holder, Spent};
 use policy::catalog::Change;
+use policy::changes::Changes;
 use policy::contract::{Owed, Terms};
 use policy::cookies;
+use policy::hours::{Weekday, Window};
 use policy::model::*;
 use policy::owner::Via;
 use policy::scope::{Pattern, Scope, Within};
 use policy::time::{Span, Time};
+use policy::trap::text::{Sketch, Sketcher};
+use policy::trap::{Decision, Figures, Kind, Observed, Remedy, Sense, Suspicion, Traps};
 use policy::url::Scheme;
 use policy::walk::{
     Direction, Draft, Existence, ExistenceDraft, Expression, Leg, Outcome, Resume, Retry, Walk, WalkSettings,
 };
+use policy::way::{Through, Way};
+use policy::zone::Zone;
 use store::contract::golden::{Sample, check};
 
 fn record() -> Record {
@@ -37,7 +45,13 @@ fn record() -> Record {
         last_modified: Some("lm".into()),
         problem: Some("a problem".into()),
         owed: Owed::Promise(Time(1_000_020)),
-        terms: Some(Terms { every: Span(65), profiles: vec!["p".into()] }),
+        terms: Some(Terms { every: Span(65), profiles: vec!["p".into()], adaptive: true }),
+        changes: Changes::default().after(Span::hours(3), true).after(Span::hours(5), false),
+        charges: Charges {
+            known_to: vec![Holder::Seed("s".into()), Holder::Host("a.test".into())],
+            held_by: Some(Holder::Group("g g".into())),
+        },
+        sketch: Some(Sketch(84)),
     }
 }
 
@@ -82,8 +96,34 @@ fn host() -> Host {
     }
 }
 
+fn budget() -> Budget {
+    Budget { max_urls: Some(84), max_harvests: Some(85), max_bytes: Some(86), max_duration: Some(Span(87)) }
+}
+
 fn politeness() -> Politeness {
-    Politeness { factor: 1.5, min: Span(16), max: Span(17), parallel: 18 }
+    let (windows, timezone) = (vec![window()], Zone::named("Europe/Oslo"));
+    Politeness {
+        factor: 1.5,
+        min: Span(16),
+        max: Span(17),
+        parallel: 18,
+        windows,
+        timezone,
+        budget: budget(),
+    }
+}
+
+fn window() -> Window {
+    let (from, to) = ("22:30".parse().unwrap(), "06:15".parse().unwrap());
+    Window { from, to, weekdays: vec![Weekday::Mon, Weekday::Sun] }
+}
+
+fn way() -> Way {
+    Way {
+        proxy: Some("socks5://u:p@h.test:1080".parse().unwrap()),
+        resolver: Some("192.0.2.1:53".parse().unwrap()),
+        source_address: Some("2001:db8::1".parse().unwrap()),
+    }
 }
 
 fn collection() -> Collection {
@@ -99,6 +139,9 @@ fn collection() -> Collection {
         index: true,
         engine: Engine::Browser,
         browser: browser(),
+        dedup: Dedup::Payload,
+        way: Way { proxy: Some(Through::Direct), ..way() },
+        budget: budget(),
     }
 }
 
@@ -173,6 +216,8 @@ fn cookies() -> cookies::Row {
         host_only: true,
         path: "/p".into(),
         secure: true,
+        http_only: true,
+        same_site: Some(cookies::SameSite::None),
         expires: Some(Time(1_000_020)),
         created: Time(1_000_021),
     };
@@ -215,6 +260,13 @@ fn profile() -> Profile {
             max_outlinks: 37,
             max_redirects: 38,
         },
+        slowest: Some(Span(90)),
+        at: "03:00".parse().ok(),
+        weekdays: vec![Weekday::Tue],
+        timezone: Zone::named("Asia/Tokyo"),
+        windows: vec![window()],
+        budget: budget(),
+        traps: Traps::Hold,
     }
 }
 
@@ -275,9 +327,26 @@ fn declared_walk() -> DeclaredWalk {
 
 /// One of each, so that no variant changes its number.
 fn changes() -> Vec<Change> {
-    let group = HostGroup { name: "group:g".into(), hosts: vec!["a.test".into()], politeness: politeness() };
-    let seed =
-        Seed { name: "s".into(), url: "http://a.test/".into(), active: true, profiles: vec!["p".into()] };
+    let group = HostGroup {
+        name: "group:g".into(),
+        hosts: vec!["a.test".into()],
+        politeness: politeness(),
+        way: way(),
+    };
+    let seed = Seed {
+        name: "s".into(),
+        url: "http://a.test/".into(),
+        active: true,
+        profiles: vec!["p".into()],
+        budget: budget(),
+    };
+    let barred = Barred {
+        pattern: Pattern::Host("a.test".into()),
+        collection: Some("c".into()),
+        reason: "why".into(),
+        since: Time(1_000_030),
+        until: Some(Time(1_000_031)),
+    };
     let others = other_collections().map(|own| Change::PutCollection(Box::new(own)));
     let mut changes = vec![
         Change::PutCollection(Box::new(collection())),
@@ -288,11 +357,13 @@ fn changes() -> Vec<Change> {
         Change::DeleteSeed("s".into()),
         Change::PutGroup(group),
         Change::DeleteGroup("g".into()),
-        Change::PutHostPoliteness { host: "a.test".into(), politeness: politeness() },
+        Change::PutHostPoliteness { host: "a.test".into(), politeness: politeness(), way: way() },
         Change::DeleteHostPoliteness("a.test".into()),
         Change::PutSettings(Box::new(settings())),
         Change::PutWalk(Box::new(declared_walk())),
         Change::DeleteWalk("w".into()),
+        Change::PutBarred(Box::new(barred)),
+        Change::DeleteBarred("host:a.test in c".into()),
     ];
     changes.extend(others);
     changes
@@ -318,7 +389,11 @@ fn samples() -> Vec<Sample> {
     for owed in [Owed::Nothing, Owed::First(Time(1_000_021))] {
         samples.push(Sample::of(&URLS, &UrlState::Queued(Record { owed, ..record() })));
     }
-    for state in [UrlState::Queued(record()), UrlState::Done { run: 1 }, UrlState::Blacklisted(record())] {
+    for state in [
+        UrlState::Queued(record()),
+        UrlState::Done { run: 1, known_to: vec![Holder::Profile("p".into())] },
+        UrlState::Blacklisted(record()),
+    ] {
         samples.push(Sample::of(&URLS, &state));
     }
     let reasons = [
@@ -326,6 +401,7 @@ fn samples() -> Vec<Sample> {
         BlacklistReason::NotFound,
         BlacklistReason::Errors,
         BlacklistReason::Operator("why".into()),
+        BlacklistReason::Pattern("host:a.test".into()),
     ];
     for reason in reasons {
         let entry = BlacklistEntry { reason, since: Time(1_000_016), until: Some(Time(1_000_017)) };
@@ -334,6 +410,14 @@ fn samples() -> Vec<Sample> {
     for change in changes() {
         samples.push(Sample::of(&DECLARED, &change));
         samples.push(Sample::of(&DECLARED_LOG, &change));
+    }
+    let exclude = Remedy::Exclude("x+".into());
+    let session = Remedy::SessionId { name: "sid".into(), pattern: "y+".into() };
+    let decisions =
+        [Decision::Open, Decision::Released(Time(1_000_024)), Decision::Excluded(Time(1_000_025))];
+    for (n, kind) in Kind::ALL.into_iter().enumerate() {
+        let remedy = if kind == Kind::Sessions { session.clone() } else { exclude.clone() };
+        samples.push(Sample::of(&TRAPS, &suspicion(kind, remedy, decisions[n % 3].clone())));
     }
     for ending in Ending::ALL {
         samples.push(Sample::of(&RENDERINGS, &rendering(ending)));
@@ -348,6 +432,12 @@ fn samples() -> Vec<Sample> {
         digest: "sha1:d".into(),
         revisit: true,
     };
+    let refused = Refused {
+        links: 92,
+        path: "/a".into(),
+        examples: vec!["http://a.test/a/b".into()],
+        last: Time(1_000_033),
+    };
     let errors =
         [ErrorKind::Dns, ErrorKind::Connect, ErrorKind::Timeout, ErrorKind::Broken, ErrorKind::Robots];
     let traffic = Traffic {
@@ -359,6 +449,14 @@ fn samples() -> Vec<Sample> {
         changed: 55,
         unchanged: 56,
         response_ms_log2: vec![57, 58],
+        saved_bytes: 59,
+    };
+    let payload = Payload {
+        digest: "sha1:d".into(),
+        chunked: true,
+        surt: "test,a)/".into(),
+        time: Time(1_000_022),
+        offset: 95,
     };
     samples.extend([
         Sample::of(&QUEUE, &()),
@@ -394,8 +492,60 @@ fn samples() -> Vec<Sample> {
         ),
         Sample::of(&DEMAND, &72),
         Sample::of(&LATEST, &latest()),
+        Sample::of(&PAYLOADS, &vec![payload]),
+        Sample::of(&BARRED_URLS, &()),
+        Sample::of(&LIFTED, &"host:a.test".to_owned()),
+        Sample::of(&SPENT, &Spent { harvests: 88, bytes: 89, since: Some(Time(1_000_032)) }),
+        Sample::of(&CHARGED, &Charged { known: 90, held: 91 }),
+        Sample::of(&REFUSED, &refused),
+        Sample::of(&HELD_BACK, &()),
+        Sample::of(&USED_UP, &Exhausted { at: Time(1_000_034), used: 93, max: 94 }),
+        Sample::of(&HELD, &()),
+        Sample::of(&SENSES, &sense()),
     ]);
     samples
+}
+
+fn suspicion(kind: Kind, remedy: Remedy, decision: Decision) -> Suspicion {
+    Suspicion {
+        kind,
+        template: "/{n}".into(),
+        remedy,
+        score: 90,
+        figures: Figures {
+            found: 91,
+            pages: 92,
+            stale: 93,
+            alike: 94,
+            brings: 95,
+            of_new: 96,
+            dates: Some(("2026-01".into(), "2031-04".into())),
+            deepest: 97,
+            reordered: 98,
+            combinations: 99,
+            values: 100,
+            same: 101,
+        },
+        examples: vec!["https://a.test/1".into()],
+        since: Time(1_000_022),
+        seen: Time(1_000_023),
+        decision,
+    }
+}
+
+/// A bit of everything that is known of a host.
+fn sense() -> Sense {
+    let mut sense = Sense::default();
+    let url = |text: String| policy::url::CrawlUrl::from_normal(text).unwrap();
+    for n in 0..20u64 {
+        let own = url(format!("https://a.test/s?sid=0123456789abcde{}&b={}", n % 10, n / 10));
+        let text = Sketcher::of("the same every time");
+        let found = ["/a/b/a/b/x", "/2031/04/01", "/f?a=1&b=2&c=3", "/f?b=2&c=3&a=1"];
+        let found: Vec<_> = found.iter().map(|path| url(format!("https://a.test{path}"))).collect();
+        let seen = Observed { url: &own, text: text.as_ref(), found: &found, run: 1, at: Time(1) };
+        sense.observe(&seen);
+    }
+    sense
 }
 
 fn node() -> NodeRow {
@@ -424,11 +574,18 @@ fn i9_golden_rows_are_written_as_they_were_and_older_ones_still_read() {
             "declared" | "declared log" => DECLARED.value_from(&row.stored).map(drop),
             "files" => FILES.value_from(&row.stored).map(drop),
             "leases" => LEASES.value_from(&row.stored).map(drop),
+            "hours" => HOURS.value_from(&row.stored).map(drop),
+            "totals" => TOTALS.value_from(&row.stored).map(drop),
             "cookies" => COOKIES.value_from(&row.stored).map(drop),
             other => panic!("how are old rows of {other} read?"),
         };
         read.unwrap_or_else(|error| panic!("{} of version {}: {error}", row.table, row.version));
     }
+}
+
+/// At any time, and without a budget.
+fn plain(politeness: &Politeness) -> Politeness {
+    Politeness { windows: Vec::new(), timezone: None, budget: Budget::default(), ..politeness.clone() }
 }
 
 /// B1, B2: what was declared before there were browsers is harvested without one, and means what it
@@ -443,10 +600,32 @@ fn b1_what_format_2_declared_means_the_same_without_a_browser() {
             Change::PutCollection(own) => Change::PutCollection(Box::new(Collection {
                 engine: Engine::Http,
                 browser: BrowserSettings::default(),
+                dedup: Dedup::Url,
+                way: Way::default(),
+                budget: Budget::default(),
                 ..*own
             })),
-            Change::PutSettings(own) => {
-                Change::PutSettings(Box::new(Settings { browser: BrowserProgram::default(), ..*own }))
+            Change::PutSettings(own) => Change::PutSettings(Box::new(Settings {
+                browser: BrowserProgram::default(),
+                politeness: plain(&own.politeness),
+                ..*own
+            })),
+            Change::PutProfile(own) => Change::PutProfile(Box::new(Profile {
+                slowest: None,
+                at: None,
+                weekdays: Vec::new(),
+                timezone: None,
+                windows: Vec::new(),
+                budget: Budget::default(),
+                traps: Traps::Warn,
+                ..*own
+            })),
+            Change::PutSeed(own) => Change::PutSeed(Seed { budget: Budget::default(), ..own }),
+            Change::PutGroup(own) => {
+                Change::PutGroup(HostGroup { politeness: plain(&own.politeness), way: Way::default(), ..own })
+            }
+            Change::PutHostPoliteness { host, politeness, .. } => {
+                Change::PutHostPoliteness { host, politeness: plain(&politeness), way: Way::default() }
             }
             change => change,
         })

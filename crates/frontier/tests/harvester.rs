@@ -9,6 +9,7 @@ use std::time::Duration;
 use frontier::ports::{
     AnswerFacts, Archive, CaptureKey, Clock, Fetch, Fetcher, FileEnd, Kept, Order, Outlink, Report,
 };
+use frontier::schema::CAPTURES;
 use frontier::{
     ArchiveFile, Capture, End, ErrorKind, Frontier, Harvested, Harvester, IDLE_MAX, RunError, State, Tally,
     Target, Witness,
@@ -90,6 +91,9 @@ struct Shelf {
     /// A batch was kept, and neither settled nor abandoned.
     in_hand: Mutex<bool>,
     full_after: Option<usize>,
+    /// No more rows than this are ever synced.
+    syncs_up_to: Option<usize>,
+    unsynced: Mutex<bool>,
     /// Lets the leases of one batch run out while it is being archived.
     dawdles: Mutex<Option<Duration>>,
     /// Only of one in which there is nothing to archive.
@@ -125,8 +129,19 @@ impl Archive<String> for Shelf {
             captures.push(vec![(CaptureKey { surt: (*url).clone(), time: order.due }, capture)]);
             rows.push((*url).clone());
         }
+        *self.unsynced.lock() = true;
         let row = ArchiveFile { end: rows.len() as u64, ..ArchiveFile::default() };
         Ok(Kept { captures, files: vec![FileEnd { file: "shelf".into(), row }] })
+    }
+
+    async fn synced(&self) -> Result<(), String> {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        if self.syncs_up_to.is_some_and(|max| self.rows.lock().len() > max) {
+            self.abandon().await?;
+            return Err("the disk does not sync".to_owned());
+        }
+        *self.unsynced.lock() = false;
+        Ok(())
     }
 
     fn settled(&self) {
@@ -137,6 +152,7 @@ impl Archive<String> for Shelf {
         assert!(std::mem::take(&mut *self.in_hand.lock()), "A13: what is settled is not taken back");
         let from = *self.batch_from.lock();
         self.rows.lock().truncate(from);
+        *self.unsynced.lock() = false;
         Ok(())
     }
 }
@@ -172,7 +188,13 @@ struct Setup {
 impl Default for Setup {
     fn default() -> Setup {
         Setup {
-            politeness: Politeness { factor: 0.0, min: Span(100), max: Span(100), parallel: 1 },
+            politeness: Politeness {
+                factor: 0.0,
+                min: Span(100),
+                max: Span(100),
+                parallel: 1,
+                ..Politeness::default()
+            },
             lease: Span::minutes(30),
             panics_at: None,
             slow_once_at: None,
@@ -277,7 +299,8 @@ async fn f5_f7_every_page_is_harvested_once_and_politely() {
 
 #[tokio::test(start_paused = true)]
 async fn f8_a_host_takes_as_many_at_once_as_it_may_and_no_more() {
-    let politeness = Politeness { factor: 0.0, min: Span(0), max: Span(0), parallel: 3 };
+    let politeness =
+        Politeness { factor: 0.0, min: Span(0), max: Span(0), parallel: 3, ..Politeness::default() };
     let rig = Setup { politeness, ..Setup::default() }.rig().await;
     rig.run().await.unwrap();
     rig.is_sound().await;
@@ -351,7 +374,8 @@ async fn f6_an_answer_that_takes_longer_than_a_lease_is_captured_once() {
 /// together.
 #[tokio::test(start_paused = true)]
 async fn f6_many_leases_are_renewed_together() {
-    let politeness = Politeness { factor: 0.0, min: Span(0), max: Span(0), parallel: 16 };
+    let politeness =
+        Politeness { factor: 0.0, min: Span(0), max: Span(0), parallel: 16, ..Politeness::default() };
     let rig =
         Setup { politeness, lease: Span::seconds(30), delay: Duration::from_secs(100), ..Setup::default() };
     let rig = rig.rig().await;
@@ -416,6 +440,31 @@ async fn f7_a_full_archive_ends_the_run_and_the_next_one_goes_on() {
     second.run().await.unwrap();
     assert_eq!(second.shelf().len(), PAGES);
     second.is_sound().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn f7_a13_nothing_is_committed_before_its_records_are_on_disk() {
+    for syncs_up_to in [None, Some(0), Some(7)] {
+        let shelf = Shelf { syncs_up_to, ..Shelf::default() };
+        let rig = Setup { shelf, ..Setup::default() }.rig().await;
+        let (archive, captures) = (Arc::clone(&rig.harvester.archive), CAPTURES.id());
+        let told = Arc::new(Mutex::new(0));
+        let count = Arc::clone(&told);
+        rig.store
+            .watch(move |rows| {
+                let kept = rows.iter().filter(|(key, _)| key.first() == Some(&captures)).count();
+                assert!(kept == 0 || !*archive.unsynced.lock(), "{kept} captures nobody has synced");
+                *count.lock() += kept;
+            })
+            .unwrap();
+        match (rig.run().await, syncs_up_to) {
+            (Ok(tally), None) => assert_eq!(tally.captures, PAGES as u64),
+            (Err(RunError::Archive(reason)), Some(_)) => assert_eq!(reason, "the disk does not sync"),
+            (ended, _) => panic!("{ended:?}"),
+        }
+        assert_eq!(*told.lock(), rig.shelf().len());
+        rig.is_sound().await;
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -55,7 +55,7 @@ impl Dead {
             Reply { after: Duration::from_millis(self.takes().0), report }
         };
         let robots_read = |crawl_delay| {
-            let mut report = Report::bare(Time(0), Fetch::RobotsRead);
+            let mut report = Report::bare(Time(0), Fetch::HostAsked);
             (report.response_time, report.answered, report.crawl_delay) = (ANSWER, true, crawl_delay);
             Reply { after: Duration::from_millis(ANSWER.0), report }
         };

@@ -20,6 +20,7 @@ fn grouped() -> Vec<Change> {
             name: "group:one".into(),
             hosts: vec!["a.no".into(), "b.no".into()],
             politeness: Politeness { min: Span::ZERO, max: Span::ZERO, parallel: 2, ..Politeness::default() },
+            ..HostGroup::default()
         }),
     ]);
     changes

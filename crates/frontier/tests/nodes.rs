@@ -2,13 +2,19 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 
-use frontier::ports::{AnswerFacts, Clock, Fetch, Order, Report};
-use frontier::{Completed, Frontier, JoinError, NODE_LEASE, StoreClock, Target};
-use policy::model::{Politeness, Settings};
+use frontier::ports::{AnswerFacts, Clock, Fetch, Order, Outlink, Report};
+use frontier::schema::COUNTERS;
+use frontier::{Completed, Frontier, JoinError, NODE_LEASE, StoreClock, Target, WalkError};
+use policy::catalog::Catalog;
+use policy::model::{DeclaredWalk, LinkKind, Politeness, Profile, Settings};
 use policy::time::{Span, Time};
-use store::Store;
+use policy::url::CrawlUrl;
+use policy::walk::{Draft, Outcome, Resume, WalkSettings};
+use store::{Faults, Store};
 use testkit::catalog::{collection, profile, put, seed};
 use testkit::clock::{ManualClock, START};
 
@@ -21,22 +27,34 @@ struct Cluster {
 }
 
 impl Cluster {
+    /// With everything started.
     async fn new() -> Cluster {
+        let cluster = Cluster::declared(HOSTS).await;
+        cluster.frontier(0).start(&Target::Collection("c".into())).await.unwrap();
+        cluster
+    }
+
+    /// With a seed on each of so many hosts, and nothing started.
+    async fn declared(hosts: usize) -> Cluster {
         let (store, clock) = (Store::in_memory(1), Arc::new(ManualClock::at(START)));
         let time = Arc::clone(&clock);
         store.keep_time(move || time.now().0).unwrap();
         let cluster = Cluster { store, clock };
         let someone = cluster.frontier(0);
-        let politeness =
-            Politeness { factor: 0.0, min: Span::seconds(1), max: Span::seconds(1), parallel: 1 };
+        let politeness = Politeness {
+            factor: 0.0,
+            min: Span::seconds(1),
+            max: Span::seconds(1),
+            parallel: 1,
+            ..Politeness::default()
+        };
         let mut changes = vec![
             put(Settings { politeness, lease: Span::minutes(2), ..Settings::default() }),
             put(collection("c")),
-            put(profile("p", "c")),
+            put(Profile { length: Some(1), ..profile("p", "c") }),
         ];
-        changes.extend((0..HOSTS).map(|n| put(seed(&format!("s{n}"), &format!("https://h{n}.no/"), &["p"]))));
+        changes.extend((0..hosts).map(|n| put(seed(&format!("s{n}"), &format!("https://h{n}.no/"), &["p"]))));
         someone.declare(&changes).await.unwrap();
-        someone.start(&Target::Collection("c".into())).await.unwrap();
         cluster
     }
 
@@ -69,9 +87,31 @@ async fn shards(frontier: &Frontier, name: &str) -> usize {
     owners.iter().filter(|(_, row)| row.owner == name).count()
 }
 
+/// Takes a future so many steps further; true once it has come to its end.
+fn advance<T>(future: &mut Pin<Box<dyn Future<Output = T> + '_>>, steps: usize) -> bool {
+    let mut context = Context::from_waker(Waker::noop());
+    (0..steps).any(|_| future.as_mut().poll(&mut context).is_ready())
+}
+
+/// Harvests what is due, through all of them; gives how much that was.
+async fn harvest(nodes: &[&Frontier]) -> usize {
+    let mut harvested = 0;
+    for node in nodes {
+        for order in node.reserve(HOSTS).await.unwrap().orders {
+            assert!(matches!(answer(node, &order).await, Completed::Done(_)));
+            harvested += 1;
+        }
+    }
+    harvested
+}
+
 async fn answer(frontier: &Frontier, order: &Order) -> Completed {
-    let facts = AnswerFacts { status: 200, ..AnswerFacts::default() };
-    let report = Report::bare(frontier.now(), Fetch::Answer(facts));
+    // No id of a walk exists: there are holes to be tried again.
+    let existence = order.walk.as_ref().map(|_| Outcome::Absent);
+    let status = if existence.is_some() { 404 } else { 200 };
+    let facts = AnswerFacts { status, ..AnswerFacts::default() };
+    let mut report = Report::bare(frontier.now(), Fetch::Answer(facts));
+    report.existence = existence;
     frontier.complete(order, &report, &[]).await.unwrap()
 }
 
@@ -157,6 +197,136 @@ async fn m3_what_one_node_queues_another_finds_within_a_second_or_two() {
     let of_b = b.reserve(HOSTS).await.unwrap().orders.len();
     assert_eq!(of_a + of_b, 20);
     assert!(of_a > 0 && of_b > 0, "{of_a} and {of_b}");
+}
+
+/// Two that begin at the same time see the same seeds not started yet. Wherever the one is held up on
+/// its way, the other starts and harvests them, and the one must find that out.
+#[tokio::test]
+async fn m3_f2_what_another_has_started_meanwhile_is_not_started_again() {
+    const SEEDS: usize = 6;
+    for held_up_at in 0.. {
+        let cluster = Cluster::declared(SEEDS).await;
+        let (a, b) = (cluster.node("a").await, cluster.node("b").await);
+        cluster.pass(&[&a, &b], 10).await;
+        cluster.store.inject(Faults { pause: 1.0, ..Faults::default() }).unwrap();
+        let mut starting: Pin<Box<dyn Future<Output = _> + '_>> = Box::pin(a.start_new());
+        if advance(&mut starting, held_up_at) {
+            assert!(held_up_at > SEEDS, "it has read them all on its way: {held_up_at} steps");
+            break;
+        }
+        b.start_new().await.unwrap();
+        cluster.pass(&[&a, &b], 2).await;
+        assert_eq!(harvest(&[&a, &b]).await, SEEDS, "held up at step {held_up_at}");
+        starting.await.unwrap();
+        cluster.pass(&[&a, &b], 5).await;
+        assert_eq!(harvest(&[&a, &b]).await, 0, "harvested twice; held up at step {held_up_at}");
+    }
+}
+
+/// More seeds than one transaction starts, each page with a link to the next host. One node is killed
+/// on its way, and another goes on: in two runs, the links of the later would have the seeds of the
+/// earlier harvested anew.
+#[tokio::test]
+async fn m3_f2_seeds_that_several_start_between_them_are_one_run() {
+    const SEEDS: usize = 101;
+    for killed_at in (0..).step_by(9) {
+        let cluster = Cluster::declared(SEEDS).await;
+        let (killed, next) = (cluster.frontier(0), cluster.node("b").await);
+        cluster.store.inject(Faults { pause: 1.0, ..Faults::default() }).unwrap();
+        let mut starting: Pin<Box<dyn Future<Output = _> + '_>> = Box::pin(killed.start_new());
+        if advance(&mut starting, killed_at) {
+            assert!(killed_at > SEEDS, "it has read them all on its way: {killed_at} steps");
+            break;
+        }
+        drop(starting);
+        next.start_new().await.unwrap();
+        cluster.store.inject(Faults::default()).unwrap();
+        let tx = cluster.store.begin().await.unwrap();
+        let under_way = COUNTERS.get(&tx, ("starting",)).await.unwrap();
+        assert_eq!(under_way, None, "what is new later is a run of its own; killed at step {killed_at}");
+        let mut harvested = 0;
+        for _ in 0..20 {
+            cluster.pass(&[&next], 2).await;
+            for order in next.reserve(SEEDS).await.unwrap().orders {
+                let host: usize = order.host[1..].trim_end_matches(".no").parse().unwrap();
+                let facts = AnswerFacts { status: 200, ..AnswerFacts::default() };
+                let mut report = Report::bare(next.now(), Fetch::Answer(facts));
+                let url = CrawlUrl::from_normal(format!("https://h{}.no/", (host + 1) % SEEDS)).unwrap();
+                report.outlinks = vec![Outlink { url, kind: LinkKind::Link }];
+                assert!(matches!(next.complete(&order, &report, &[]).await.unwrap(), Completed::Done(_)));
+                harvested += 1;
+            }
+        }
+        assert_eq!(harvested, SEEDS, "killed at step {killed_at}");
+    }
+}
+
+/// As above, of a walk: who looked before another resumed it must not put it back to where it stood.
+#[tokio::test]
+async fn m3_l11_a_walk_that_another_has_resumed_meanwhile_is_not_put_back() {
+    const IDS: u64 = 4;
+    let template = "https://ids.test/{id}".to_owned();
+    let draft = Draft { template, min: Some(1), max: Some(IDS), ..Draft::default() };
+    let walk = DeclaredWalk {
+        name: "w".to_owned(),
+        active: true,
+        profile: "p".to_owned(),
+        seed: None,
+        round: None,
+        place: 0,
+        settings: WalkSettings::new(draft).unwrap(),
+    };
+    for held_up_at in 0.. {
+        let cluster = Cluster::declared(0).await;
+        let (other, owner) = (cluster.node("a").await, cluster.node("b").await);
+        owner.declare(&[put(walk.clone())]).await.unwrap();
+        cluster.pass(&[&owner, &other], 10).await;
+        let walk_on = async |ids: u64, when: &str| {
+            for id in 0..ids {
+                let mut seconds = 0;
+                while harvest(&[&owner]).await == 0 {
+                    cluster.pass(&[&owner, &other], 1).await;
+                    seconds += 1;
+                    assert!(seconds < 60, "{when}: {id} of {ids}; held up at step {held_up_at}");
+                }
+            }
+        };
+        assert_eq!(harvest(&[&other]).await, 0, "the walk is in a shard of the other node");
+        walk_on(IDS, "at first").await;
+        cluster.store.inject(Faults { pause: 1.0, ..Faults::default() }).unwrap();
+        let mut resuming: Pin<Box<dyn Future<Output = _> + '_>> =
+            Box::pin(other.resume_walk("w", Resume::Holes));
+        if advance(&mut resuming, held_up_at) {
+            assert!(held_up_at > 4, "it has read the walk on its way: {held_up_at} steps");
+            break;
+        }
+        owner.resume_walk("w", Resume::Holes).await.unwrap();
+        walk_on(IDS - 1, "resumed").await;
+        assert!(matches!(resuming.await, Err(WalkError::Busy(_))), "held up at step {held_up_at}");
+        walk_on(1, "to its end").await;
+        cluster.pass(&[&owner, &other], 60).await;
+        assert_eq!(harvest(&[&owner, &other]).await, 0, "held up at step {held_up_at}");
+    }
+}
+
+/// Edits through two nodes: the second is of what is no more.
+#[tokio::test]
+async fn m3_i4_what_another_has_changed_meanwhile_is_not_overwritten() {
+    let cluster = Cluster::declared(1).await;
+    let (a, b) = (cluster.node("a").await, cluster.node("b").await);
+    let switched_off = |profile: &Profile| put(Profile { active: false, ..profile.clone() });
+    let (since, edit) =
+        a.with_catalog_since(|catalog| switched_off(catalog.profile("p").unwrap())).await.unwrap();
+    let weekly = put(Profile { every: Span::days(7), ..profile("p", "c") });
+    b.declare(&[weekly]).await.unwrap();
+    assert!(!a.declare_since(since, std::slice::from_ref(&edit)).await.unwrap());
+    let now = |catalog: &Catalog| catalog.profile("p").map(|profile| (profile.active, profile.every));
+    assert_eq!(a.with_catalog(now).await.unwrap(), Some((true, Span::days(7))));
+    let (since, edit) =
+        a.with_catalog_since(|catalog| switched_off(catalog.profile("p").unwrap())).await.unwrap();
+    assert!(a.declare_since(since, std::slice::from_ref(&edit)).await.unwrap());
+    assert!(a.declare_since(since, &[edit]).await.unwrap(), "once more, as after a commit nobody heard of");
+    assert_eq!(b.with_catalog(now).await.unwrap(), Some((false, Span::days(7))));
 }
 
 #[tokio::test]

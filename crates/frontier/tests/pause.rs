@@ -7,7 +7,7 @@ use std::sync::Arc;
 use frontier::ports::{AnswerFacts, Clock, Fetch, Report};
 use frontier::{Frontier, Pause, Target};
 use policy::catalog::Change;
-use policy::model::{HostGroup, Politeness};
+use policy::model::HostGroup;
 use policy::time::Span;
 use store::Store;
 use store::contract::fresh;
@@ -39,7 +39,7 @@ impl Bench {
             changes.push(put(seed(host, &format!("http://{host}.no/"), &["news", "law"])));
         }
         let hosts = vec!["b.no".to_owned(), "c.no".to_owned()];
-        let group = HostGroup { name: "group:x".into(), hosts, politeness: Politeness::default() };
+        let group = HostGroup { name: "group:x".into(), hosts, ..HostGroup::default() };
         changes.push(Change::PutGroup(group));
         bench.frontier.declare(&changes).await.unwrap();
         bench

@@ -136,6 +136,7 @@ fn f5_f6_hosts_of_a_group_take_turns() {
                 name: "group:one".into(),
                 hosts: vec!["a.no".into(), "b.no".into()],
                 politeness: Politeness { parallel, ..Politeness::default() },
+                ..HostGroup::default()
             })
         };
         b.declare([Change::PutSeed(seed("b", "https://b.no/", &["daily"])), group(1)]).await;
@@ -243,7 +244,13 @@ fn f8_the_delay_grows_with_the_response_and_obeys_retry_after() {
 fn f8_parallel_is_the_number_of_requests_at_once() {
     both(|b| async move {
         b.declare(basic()).await;
-        let politeness = Politeness { factor: 0.0, min: Span::ZERO, max: Span::ZERO, parallel: 3 };
+        let politeness = Politeness {
+            factor: 0.0,
+            min: Span::ZERO,
+            max: Span::ZERO,
+            parallel: 3,
+            ..Politeness::default()
+        };
         b.declare([Change::PutSettings(Box::new(Settings { politeness, ..Settings::default() }))]).await;
         b.start("news").await;
         let links: Vec<String> = (0..9).map(|n| format!("https://a.no/{n}")).collect();
@@ -549,6 +556,30 @@ fn i7_figures_follow_every_way_a_url_can_go() {
         let latest = b.frontier.latest(10).await.unwrap();
         let told: Vec<_> = latest.iter().map(|(_, row)| (row.status, row.error)).collect();
         assert_eq!(told, [(None, Some(ErrorKind::Robots)), (Some(200), None), (Some(200), None)]);
+    });
+}
+
+#[test]
+fn i7_the_last_harvests_stay_the_last_over_restarts() {
+    const KEPT: usize = 32;
+    both(|mut b| async move {
+        b.declare(basic()).await;
+        b.start("news").await;
+        let mut times: Vec<Time> = Vec::new();
+        for harvest in 1..=4 * KEPT as u64 {
+            if harvest % 50 == 0 {
+                // Rows that others have left are no reason to keep more.
+                b.put_latest((0..100).map(|lease| (5, lease))).await;
+                let clock = Arc::clone(&b.clock) as Arc<dyn Clock>;
+                b.frontier = Frontier::new(b.store.clone(), clock, 100 + harvest);
+            }
+            b.pass(Span::days(2));
+            b.answer(&b.next().await, 200, &[]).await;
+            times.insert(0, b.clock.now());
+            times.truncate(KEPT);
+            let told = b.frontier.latest(1000).await.unwrap();
+            assert_eq!(told.into_iter().map(|(at, _)| at).collect::<Vec<_>>(), times, "{harvest}");
+        }
     });
 }
 

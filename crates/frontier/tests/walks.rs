@@ -43,7 +43,7 @@ fn ids(host: &str) -> Draft {
 }
 
 fn declared(parallel: u32, delay: Span) -> Vec<Change> {
-    let politeness = Politeness { factor: 0.0, min: delay, max: delay, parallel };
+    let politeness = Politeness { factor: 0.0, min: delay, max: delay, parallel, ..Politeness::default() };
     let scope = Scope { within: Within::Any, ..Scope::default() };
     vec![
         put(Settings { politeness, ..Settings::default() }),

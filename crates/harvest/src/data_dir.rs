@@ -16,7 +16,7 @@ use crate::wire::warc_dir;
 pub fn open(dir: &Path) -> Result<Store, OpenError> {
     let options = with_upgrades(Options::default());
     match Node::read(dir)?.store {
-        Some(address) => Store::open_cluster_for(dir, &address, &options),
+        Some(address) => Store::open_existing_cluster_for(dir, &address, &options),
         None => Store::open_existing(dir, &options),
     }
 }
@@ -28,9 +28,14 @@ pub fn repair(dir: &Path) -> Result<Store, OpenError> {
 
 /// For commands that fill: makes the store if it is not there.
 pub fn create(dir: &Path, options: Options) -> Result<Store, OpenError> {
+    create_of(dir, &Node::read(dir)?, options)
+}
+
+/// The same, of a node that the directory may not remember yet.
+pub fn create_of(dir: &Path, node: &Node, options: Options) -> Result<Store, OpenError> {
     let options = with_upgrades(options);
-    match Node::read(dir)?.store {
-        Some(address) => Store::open_cluster_for(dir, &address, &options),
+    match &node.store {
+        Some(address) => Store::open_cluster_for(dir, address, &options),
         None => Store::open(dir, &options),
     }
 }
@@ -68,10 +73,19 @@ pub fn explain(dir: &Path, error: OpenError) -> Error {
             dir.display()
         ),
         OpenError::NotAStore(_) => make_one(dir),
+        OpenError::Io { action: "create", .. } => {
+            "give a directory that can be made there with --data, or make its parent first".to_owned()
+        }
         OpenError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => make_one(dir),
         OpenError::InUse { owner, .. } => in_use(dir, *owner).to_owned(),
         OpenError::Damaged { .. } => when_damaged(dir),
         OpenError::Engine { .. } => WHEN_UNREADABLE.to_owned(),
+        OpenError::Unreachable { .. } => WHEN_UNREACHABLE.to_owned(),
+        OpenError::NotAStoreThere { .. } => format!(
+            "`skurd serve CONFIG --data {}` makes one; if the address is wrong, it is in node.yaml there",
+            dir.display()
+        ),
+        OpenError::Certificate { .. } => "ca, cert and key are files in PEM".to_owned(),
         _ => return error.into(),
     };
     hinted(error.to_string(), hint)
@@ -106,6 +120,10 @@ fn when_damaged(dir: &Path) -> String {
 /// What to do about rows and tables that do not read.
 pub const WHEN_UNREADABLE: &str = "`skurd store check DIR` reads everything there is; what is damaged on disk comes back from a copy of the directory only, or, \
 in a new directory, from the WARC files with `skurd archive adopt`";
+
+/// What to do about a cluster that does not answer.
+const WHEN_UNREACHABLE: &str = "it is tikv://HOST:PORT/PREFIX, with the placement drivers of a TiKV cluster; one that wants certificates is told them by \
+?ca=FILE&cert=FILE&key=FILE";
 
 /// What to do about a directory that somebody else has.
 fn in_use(dir: &Path, owner: Option<u32>) -> &'static str {

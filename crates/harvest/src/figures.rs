@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use frontier::ports::Fetch;
-use frontier::{ErrorKind, Frontier, Harvested, NodeRow, UrlCounts};
+use frontier::{Ending, ErrorKind, Frontier, Harvested, NodeRow, UrlCounts};
 use parking_lot::Mutex;
-use policy::time::Span;
+use policy::time::{Span, Time};
 use policy::walk::Outcome;
 
 /// Hosts told apart; beyond it their number is a lower bound.
 const HOSTS_MAX: usize = 100_000;
 /// Hosts without an answer that are named.
 const UNANSWERED_MAX: usize = 100;
+/// Ends of budgets that are told.
+const ENDINGS_MAX: usize = 1000;
 /// Between two looks at the counters of the store, and between two at the promises.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const CONTRACT_EVERY: u32 = 10;
@@ -41,6 +43,8 @@ pub struct Standing {
     /// M9: other nodes at work, and the requests that they have under way.
     pub others: usize,
     pub in_flight_elsewhere: usize,
+    /// A16, of all time.
+    pub saved_bytes: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -62,7 +66,12 @@ pub struct Counts {
     pub missed: u64,
     /// Hosts that gave no answer, and why the last time.
     pub unanswered: BTreeMap<String, String>,
+    /// F36: runs that came to the end of a budget since this process began.
+    pub endings: Vec<Ending>,
+    since: Option<Time>,
     stopped: bool,
+    /// Nothing is asked for, since nobody said who asks.
+    pub waits_for_contact: bool,
 }
 
 impl Figures {
@@ -78,12 +87,21 @@ impl Figures {
             false => None,
         };
         let (others, in_flight_elsewhere) = elsewhere(frontier).await?;
+        let since = *self.counts.lock().since.get_or_insert_with(|| frontier.now());
+        let ended = frontier.budget_endings(since).await?;
+        for ending in ended {
+            let mut counts = self.counts.lock();
+            if counts.endings.len() < ENDINGS_MAX && !counts.endings.contains(&ending) {
+                counts.endings.push(ending);
+            }
+        }
         let standing = &mut self.counts.lock().standing;
         (standing.others, standing.in_flight_elsewhere) = (others, in_flight_elsewhere);
         standing.queued = sum(|counts| counts.queued);
         standing.captures = sum(|counts| counts.captures);
         standing.harvests = totals.traffic.requests;
         standing.bytes = totals.traffic.bytes;
+        standing.saved_bytes = totals.traffic.saved_bytes;
         if let Some(contract) = contract {
             standing.on_time = contract.share_on_time();
             standing.missed = contract.promises.missed;
@@ -103,6 +121,10 @@ impl Figures {
             looks = looks.wrapping_add(1);
             tokio::time::sleep(LOOK_EVERY).await;
         }
+    }
+
+    pub(crate) fn wait_for_contact(&self, waits: bool) {
+        self.counts.lock().waits_for_contact = waits;
     }
 
     pub fn now(&self) -> Counts {
@@ -174,7 +196,7 @@ pub fn error_word(result: &Fetch) -> &'static str {
         Fetch::Answer(_) => "none",
         Fetch::DnsFailed => ErrorKind::Dns.as_str(),
         Fetch::RobotsDenied { .. } => ErrorKind::Robots.as_str(),
-        Fetch::RobotsRead | Fetch::Deferred { .. } => "put off",
+        Fetch::HostAsked | Fetch::Deferred { .. } => "put off",
         Fetch::NoAnswer(kind) => kind.as_str(),
     }
 }

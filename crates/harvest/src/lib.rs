@@ -13,6 +13,7 @@ pub mod figures;
 mod indexing;
 pub mod node;
 mod nothing;
+pub mod page_info;
 mod run;
 pub mod running_server;
 pub mod session;

@@ -14,8 +14,8 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use store::OpenError;
 use store::cluster::Address;
+use store::{OpenError, Place};
 
 const FILE: &str = "node.yaml";
 const FILE_BYTES_MAX: u64 = 64 << 10;
@@ -76,7 +76,7 @@ impl Node {
         Ok(())
     }
 
-    /// What a harvest is told of its node, with what the directory knows; what is new is written down.
+    /// What a harvest is told of its node, with what the directory knows.
     pub fn settle(dir: &Path, store: Option<&str>, name: Option<&str>) -> Result<Node, OpenError> {
         let path = dir.join(FILE);
         let before = Node::read(dir)?;
@@ -86,8 +86,8 @@ impl Node {
         }
         if let Some(text) = store {
             node.set_store(text).map_err(|problem| bad(&path, problem))?;
-            let other = before.store.as_ref().filter(|other| Some(*other) != node.store.as_ref());
-            if let Some(other) = other {
+            let is_other = |other: &&Address| node.store.as_ref().is_none_or(|own| !is_same(own, other));
+            if let Some(other) = before.store.as_ref().filter(is_other) {
                 return Err(bad(
                     &path,
                     format!("the directory belongs to the store at {other}, and not to {text}"),
@@ -95,14 +95,17 @@ impl Node {
             }
         }
         node.home.get_or_insert_with(|| fastrand::u64(1..));
-        // A directory of its own store needs no file: its name follows from where it is.
-        if (node.store.is_some() || name.is_some()) && node != before {
-            node.write(dir, &path)?;
-        }
         Ok(node)
     }
 
-    fn write(&self, dir: &Path, path: &Path) -> Result<(), OpenError> {
+    /// The directory is this node from now on: to be said once the node has its place at the store, so
+    /// that a slip of the pen is not what is remembered.
+    pub fn keep(&self, dir: &Path) -> Result<(), OpenError> {
+        // A directory of its own store needs no file: its name follows from where it is.
+        if (self.store.is_none() && self.name.is_none()) || *self == Node::read(dir)? {
+            return Ok(());
+        }
+        let path = &dir.join(FILE);
         let failed = |source| OpenError::Io { action: "write", path: path.to_owned(), source };
         let mut text = String::new();
         for (key, value) in [
@@ -132,6 +135,12 @@ impl Node {
     }
 }
 
+/// Placement drivers come and go, and certificates are renewed: what stays is the prefix, and somebody
+/// who knows the others.
+fn is_same(one: &Address, other: &Address) -> bool {
+    Place::Cluster(one.clone()).is_same(&Place::Cluster(other.clone()))
+}
+
 fn named(text: &str) -> Result<String, String> {
     let plain = |c: char| c.is_alphanumeric() || "-_.:/@".contains(c);
     match !text.is_empty() && text.len() <= NAME_BYTES_MAX && text.chars().all(plain) {
@@ -155,11 +164,20 @@ mod tests {
         assert!(own.store.is_none() && !dir.join(FILE).exists());
         let address = "tikv://pd:2379/skurd?gc=off";
         let first = Node::settle(dir, Some(address), Some("vm1")).unwrap();
+        assert_eq!(Node::read(dir).unwrap(), Node::default(), "it may turn out to be wrong");
+        first.keep(dir).unwrap();
         assert_eq!(Node::read(dir).unwrap(), first);
         assert_eq!(Node::settle(dir, None, None).unwrap(), first, "said once");
         assert_eq!(first.name_in(dir), "vm1");
         let other = Node::settle(dir, Some("tikv://pd:2379/other"), None).unwrap_err().to_string();
         assert!(other.contains("belongs to the store at tikv://pd:2379/skurd"), "{other}");
+        let elsewhere = Node::settle(dir, Some("tikv://pd9:2379/skurd"), None).unwrap_err().to_string();
+        assert!(elsewhere.contains("belongs to the store at tikv://pd:2379/skurd"), "{elsewhere}");
+        // Another placement driver has come, and certificates.
+        let renewed = "tikv://pd2:2379,pd:2379/skurd?ca=a&cert=b&key=c";
+        Node::settle(dir, Some(renewed), None).unwrap().keep(dir).unwrap();
+        let node = Node::read(dir).unwrap();
+        assert_eq!((node.store, node.name, node.home), (renewed.parse().ok(), first.name, first.home));
     }
 
     #[test]

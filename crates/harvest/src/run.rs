@@ -34,10 +34,13 @@ use crate::clock::SystemClock;
 use crate::data_dir::{self, explain};
 use crate::node::Node;
 use crate::session::{frontier_of, note};
-use crate::wire::{self, Identity, WarcArchive, WireFetcher, WireSettings};
+use crate::wire::{self, Introduction, WarcArchive, WireFetcher, WireSettings};
 
 /// What comes due so soon is waited for by a harvest that runs until it is done.
 const DONE_GRACE: Span = Span::seconds(10);
+
+/// Between two looks whether somebody said who asks.
+const CONTACT_LOOK: Duration = Duration::from_millis(200);
 
 /// An opened data directory, ready to harvest.
 pub struct Harvest {
@@ -48,6 +51,8 @@ pub struct Harvest {
     workers: usize,
     pub figures: Arc<Figures>,
     signals: Signals,
+    /// None: nothing depends on who asks.
+    introduction: Option<Introduction>,
 }
 
 /// How to harvest, and where to keep it.
@@ -69,6 +74,8 @@ pub struct Wanted {
     /// Of the archive; none: nothing is archived.
     pub compression: Option<Compression>,
     pub workers: usize,
+    /// Where nobody says how to reach who asks, wait until somebody does, instead of refusing (A1).
+    pub waits_for_contact: bool,
 }
 
 /// When to end.
@@ -110,23 +117,30 @@ impl Harvest {
             _ => None,
         });
         // Before anything is made on disk.
-        given.as_ref().map(|settings| identity(settings, wanted)).transpose()?;
+        let introduction =
+            Introduction { user_agent: wanted.user_agent.clone(), contact: wanted.contact.clone() };
+        if let Some(settings) = &given {
+            must_be_reachable(&introduction, settings, wanted)?;
+        }
         let runtime = Builder::new_multi_thread().enable_all().thread_name("skurd").build()?;
         let signals = Signals::listen(&runtime)?;
         let dir = &wanted.dir;
         let node = Node::settle(dir, wanted.store.as_deref(), wanted.node.as_deref())?;
-        let store = data_dir::create(dir, Options::default()).map_err(|error| explain(dir, error))?;
+        let store =
+            data_dir::create_of(dir, &node, Options::default()).map_err(|error| explain(dir, error))?;
         let frontier = Arc::new(frontier_of(store));
         let name = node.name_in(dir);
         runtime.block_on(frontier.join(&name, node.home.unwrap_or_default())).map_err(refused)?;
+        node.keep(dir)?;
         let settings = match given {
             Some(settings) => settings,
             None => runtime.block_on(frontier.with_catalog(|catalog| catalog.settings().clone()))?,
         };
+        must_be_reachable(&introduction, &settings, wanted)?;
         let settings = WireSettings {
             certificates: settings.certificates,
             dir: dir.clone(),
-            identity: identity(&settings, wanted)?,
+            introduction: introduction.clone(),
             overrides: Overrides::parse(wanted.resolve.iter().map(String::as_str))?,
             allowed: wanted.allow_net.clone(),
             compression: wanted.compression,
@@ -166,12 +180,14 @@ impl Harvest {
             let paused = frontier.paused().await?.len();
             if paused > 0 {
                 let told = counted(paused, "pause");
-                note(&format!("{told} in effect: `skurd serve` shows them at /api/v1/pauses, and resumes them"))?;
+                note(&format!("{told} in effect: `skurd pause --list` shows them, `skurd resume` ends them"))?;
             }
             anyhow::Ok(())
         })?;
         let figures = Arc::new(Figures::default());
-        Ok(Harvest { figures, signals, runtime, frontier, fetcher, archive, workers: wanted.workers })
+        let introduction = wanted.allow_net.is_empty().then_some(introduction);
+        let workers = wanted.workers;
+        Ok(Harvest { figures, signals, runtime, frontier, fetcher, archive, workers, introduction })
     }
 
     /// Starts what was never started, or everything anew.
@@ -199,6 +215,24 @@ impl Harvest {
         self.runtime.block_on(work)
     }
 
+    /// Waits until a site owner could find who asks, or the harvest is over. Before that nothing is
+    /// asked for, and so no URL has failed.
+    async fn reachable(&self, stopped: &watch::Receiver<bool>) -> Result<()> {
+        let Some(introduction) = &self.introduction else { return Ok(()) };
+        let is_reachable = |catalog: &Catalog| introduction.with(catalog.settings()).is_reachable();
+        if !self.frontier.with_catalog(is_reachable).await? {
+            note(
+                "nothing is harvested until site owners can reach you: the dashboard asks for a contact; or start with --contact https://your.site/bot",
+            )?;
+        }
+        while !*stopped.borrow() && !self.frontier.with_catalog(is_reachable).await? {
+            self.figures.wait_for_contact(true);
+            tokio::time::sleep(CONTACT_LOOK).await;
+        }
+        self.figures.wait_for_contact(false);
+        Ok(())
+    }
+
     /// Harvests until its end, or until a signal or the holder of `stop` asks it to. The witness
     /// hears of every harvest.
     pub fn run<W: Witness>(
@@ -224,7 +258,10 @@ impl Harvest {
         let ran = self.runtime.block_on(async {
             figures.look(&self.frontier, true).await?;
             tokio::select! {
-                ran = harvester.run(stopped) => ran.context("the harvest ended"),
+                ran = async {
+                    self.reachable(&stopped).await?;
+                    harvester.run(stopped).await.context("the harvest ended")
+                } => ran,
                 error = stop_when_asked(&self.signals, stop, length, &figures) => Err(error),
                 ended = keep_current(&self.frontier) => Err(ended.context("the link index stopped")),
                 error = figures.keep_current(&self.frontier) => Err(error).context("the figures cannot be read"),
@@ -271,16 +308,16 @@ fn unsent_headers(catalog: &Catalog) -> Vec<String> {
     catalog.collections().flat_map(of_one).collect()
 }
 
-/// Who asks; refused if nobody could reach them.
-fn identity(settings: &Settings, wanted: &Wanted) -> Result<Identity> {
-    let identity = Identity::new(settings, wanted.user_agent.as_deref(), wanted.contact.as_deref());
-    if !identity.is_reachable() && wanted.allow_net.is_empty() {
+/// Refuses who could not be reached, unless that can still be said.
+fn must_be_reachable(introduction: &Introduction, settings: &Settings, wanted: &Wanted) -> Result<()> {
+    let is_reachable = introduction.with(settings).is_reachable();
+    if !is_reachable && wanted.allow_net.is_empty() && !wanted.waits_for_contact {
         return Err(hinted(
             "no contact is given: site owners must be able to reach you",
             "--contact https://your.site/bot, or `contact` in the settings of the config; without it, only networks of --allow-net are asked",
         ));
     }
-    Ok(identity)
+    Ok(())
 }
 
 /// Passes on a signal, or that the time is up; ends itself only at a second signal, with which the

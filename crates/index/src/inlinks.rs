@@ -1,27 +1,24 @@
-//! InlinksObserver (X5, X6): keeps inlink cells, counts and ranks.
+//! InlinksObserver (X5, X6): keeps inlink cells and counts.
 //!
 //! A batch is all updates of a shard that wait, up to a bound, sorted by target and source. Of
 //! several updates of one link the last one counts. What it changes is worked out from whether the
 //! cell is there. Nobody looks for it where it cannot be: where nobody linked to the target so far,
 //! and where the source never said anything before. However many updates a target has, its count is
-//! written once and its ranks move once.
+//! written once. Its ranks are moved by an [observer](crate::ranks) of their own, which a note tells
+//! when they first fall behind.
 //!
 //! An inlink cell holds when the link was first seen and its anchor text. When it was last seen is
 //! when its page was: that stands with the page, so that an unchanged page needs no look at its
 //! links (X15).
 
-use std::collections::HashMap;
-
 use policy::time::Time;
-use store::key::Desc;
 use store::{Bytes, Result, Tx};
 
-use crate::codec::{Reader, put_signed, put_text};
+use crate::codec::{Reader, put_signed};
 use crate::handle::Index;
-use crate::observe::{Note, Outbox, Queue, shard_of};
+use crate::observe::{Note, Outbox, Queue};
 use crate::pages::{FIRST, GONE, LOADED, SET, SOURCE, UNLOADED};
-use crate::schema::{COUNTS, Count, DOMAIN_RANK, INLINKS, RANK, TOTALS, Tally};
-use crate::uri::domain_of;
+use crate::schema::{COUNTS, Count, Counted, INLINKS, TOTALS, Tally};
 
 /// One update. A page's own coming and going has no source, and so sorts before the links to it.
 #[derive(Clone, Copy, Debug)]
@@ -55,18 +52,11 @@ impl<'a> Cell<'a> {
     }
 
     pub(crate) fn stored(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.anchor.len() + 8);
+        let mut bytes = INLINKS.begin_raw(self.anchor.len() + 10);
         put_signed(&mut bytes, self.first_seen.0);
         bytes.extend_from_slice(self.anchor.as_bytes());
-        INLINKS.stored_raw(&bytes)
+        bytes
     }
-}
-
-/// What a batch does to its shard's totals and, in the end, to domains.
-#[derive(Default)]
-struct Sums<'a> {
-    tally: Tally,
-    domains: HashMap<&'a str, i64, foldhash::fast::FixedState>,
 }
 
 impl Index {
@@ -79,19 +69,26 @@ impl Index {
         updates.sort_by(|a, b| (a.target, a.source).cmp(&(b.target, b.source)));
         let targets: Vec<&[Update<'_>]> = updates.chunk_by(|a, b| a.target == b.target).collect();
         let keys = targets.iter().map(|updates| (self.number(), updates[0].target));
-        let counts = COUNTS.multi_get(tx, keys).await?;
+        let counts: Vec<Counted> =
+            COUNTS.multi_get(tx, keys).await?.into_iter().map(Option::unwrap_or_default).collect();
         let mut cells = self.cells(tx, &targets, &counts).await?.into_iter();
-        let mut sums = Sums::default();
+        let mut tally = Tally::default();
+        let mut behind = Outbox::new(Queue::Ranks);
         for (updates, known) in targets.iter().zip(counts) {
-            let before = known.unwrap_or_default();
+            let (target, before) = (updates[0].target, known.now);
             let after = self.apply(tx, updates, before, &mut cells)?;
-            if before != after {
-                self.move_ranks(tx, updates[0].target, before, after)?;
-                sums.moved(updates[0].target, before, after);
+            if before == after {
+                continue;
             }
+            tally += difference(before, after);
+            if known.ranked.is_none() {
+                crate::ranks::push_note(&mut behind, shard, target);
+            }
+            let ranked = Some(known.ranked.unwrap_or(before));
+            COUNTS.put(tx, (self.number(), target), &Counted { now: after, ranked })?;
         }
-        self.settle_totals(tx, shard, sums.tally).await?;
-        self.tell_domains(tx, &sums).await?;
+        self.settle_totals(tx, shard, tally).await?;
+        self.board().send(tx, behind, 0).await?;
         Ok(updates.len())
     }
 
@@ -100,9 +97,9 @@ impl Index {
         &self,
         tx: &Tx,
         targets: &[&[Update<'_>]],
-        counts: &[Option<Count>],
+        counts: &[Counted],
     ) -> Result<Vec<Option<Bytes>>> {
-        let linked = targets.iter().zip(counts).filter(|(_, count)| count.is_some_and(|c| c.incount > 0));
+        let linked = targets.iter().zip(counts).filter(|(_, count)| count.now.incount > 0);
         let links = linked.flat_map(|(updates, _)| links_of(updates).filter(|link| may_be_there(link)));
         let keys: Vec<Vec<u8>> =
             links.map(|link| INLINKS.key((self.number(), link[0].target, link[0].source))).collect();
@@ -150,24 +147,6 @@ impl Index {
         Ok(count)
     }
 
-    fn move_ranks(&self, tx: &Tx, uri: &str, before: Count, after: Count) -> Result<()> {
-        let number = self.number();
-        let domain = domain_of(uri);
-        let rest = &uri[domain.len()..];
-        if before != Count::default() {
-            let (loaded, incount) = (u8::from(before.loaded), Desc(before.incount));
-            RANK.delete(tx, (number, loaded, incount, uri))?;
-            DOMAIN_RANK.delete(tx, (number, domain, loaded, incount, rest))?;
-        }
-        if after == Count::default() {
-            return COUNTS.delete(tx, (number, uri));
-        }
-        let (loaded, incount) = (u8::from(after.loaded), Desc(after.incount));
-        RANK.put(tx, (number, loaded, incount, uri), &())?;
-        DOMAIN_RANK.put(tx, (number, domain, loaded, incount, rest), &())?;
-        COUNTS.put(tx, (number, uri), &after)
-    }
-
     async fn settle_totals(&self, tx: &Tx, shard: u32, change: Tally) -> Result<()> {
         if change == Tally::default() {
             return Ok(());
@@ -177,35 +156,16 @@ impl Index {
         tally += change;
         TOTALS.put(tx, key, &tally)
     }
-
-    /// X10: a domain's row is written by its own observer; here only the differences are sent.
-    async fn tell_domains(&self, tx: &Tx, sums: &Sums<'_>) -> Result<()> {
-        let mut outbox = Outbox::new(Queue::Domains);
-        let mut domains: Vec<_> = sums.domains.iter().filter(|(_, change)| **change != 0).collect();
-        domains.sort_unstable();
-        for (domain, change) in domains {
-            outbox.add(shard_of(domain), 4 * (domain.len() + 16), |bytes| {
-                put_text(bytes, domain);
-                put_signed(bytes, *change);
-            });
-        }
-        self.board().send(tx, outbox, 0).await.map(drop)
-    }
 }
 
-impl<'a> Sums<'a> {
-    fn moved(&mut self, uri: &'a str, before: Count, after: Count) {
-        let known = |count: Count| i64::from(count != Count::default());
-        let appeared = known(after) - known(before);
-        self.tally += Tally {
-            uris: appeared,
-            loaded: i64::from(after.loaded) - i64::from(before.loaded),
-            links: after.incount.cast_signed() - before.incount.cast_signed(),
-            domains: 0,
-        };
-        if appeared != 0 {
-            *self.domains.entry(domain_of(uri)).or_default() += appeared;
-        }
+/// What a count that changes does to the totals of its shard.
+fn difference(before: Count, after: Count) -> Tally {
+    let known = |count: Count| i64::from(count != Count::default());
+    Tally {
+        uris: known(after) - known(before),
+        loaded: i64::from(after.loaded) - i64::from(before.loaded),
+        links: after.incount.cast_signed() - before.incount.cast_signed(),
+        domains: 0,
     }
 }
 

@@ -3,8 +3,9 @@
 //! The life of a page: [`Index::load`] compares it with what was loaded before and, if it differs,
 //! puts it down as `page:new` and leaves a note, all inside the caller's transaction. The page
 //! observer finds the note, works out which links came and went, and sends each target an update.
-//! The inlinks observer takes many updates at once, keeps the inlink cells, counts and ranks, and
-//! tells the domains which URIs appeared or disappeared. The domain observer adds that up. Each of
+//! The inlinks observer takes many updates at once and keeps the inlink cells and counts. The rank
+//! observer moves what was counted anew to its places in the ranks, once for many batches while much
+//! comes in, and tells the domains which URIs appeared or disappeared. The domain observer adds that up. Each of
 //! these steps is a transaction that consumes its notes in the commit that applies them, so a crash
 //! anywhere loses nothing and counts nothing twice (X11). When no note waits the index is at rest,
 //! and equal to what [`verify`](Index::verify) recomputes from the pages alone.
@@ -25,6 +26,7 @@ pub mod observe;
 mod page;
 mod pages;
 pub mod query;
+mod ranks;
 mod rebuild;
 mod scan;
 pub mod schema;

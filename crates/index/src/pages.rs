@@ -183,10 +183,10 @@ impl Updates {
         });
     }
 
-    /// Weighs what applying it writes: the inlink, the count and two rank entries moved.
+    /// Weighs what applying it writes: the inlink, the count and a note for the ranks.
     fn push(&mut self, target: &str, more: usize, write: impl FnOnce(&mut Vec<u8>)) {
         let shard = shard_of(target);
-        let weight = 6 * (target.len() + 16) + self.source.len() + more;
+        let weight = 3 * (target.len() + 16) + self.source.len() + more;
         let (source, since) = (&self.source, self.since);
         let named = &mut self.named[shard as usize];
         let turn = self.turn;

@@ -128,7 +128,7 @@ impl Rebuild<'_> {
                 writer.put(move |tx| tx.put(key.as_slice(), cell.as_slice())).await?;
             }
             let loaded = Count { incount: 0, loaded: true };
-            writer.put(move |tx| COUNTS.put(tx, (scratch, &source), &loaded)).await?;
+            writer.put(move |tx| COUNTS.put(tx, (scratch, &source), &loaded.into())).await?;
         }
         writer.flush().await
     }
@@ -164,7 +164,7 @@ impl Rebuild<'_> {
         let in_domain = DOMAIN_RANK.key((scratch, domain, loaded, incount, &uri[domain.len()..]));
         let owned = uri.to_owned();
         let put = move |tx: &Tx| {
-            COUNTS.put(tx, (scratch, &owned), &count)?;
+            COUNTS.put(tx, (scratch, &owned), &count.into())?;
             RANK.put(tx, (scratch, loaded, incount, &owned), &())?;
             tx.put(in_domain.as_slice(), [])
         };

@@ -9,9 +9,9 @@
 //! | `HEADS` | uri | digests of `page:cur` and `page:new`, when the page was seen | loader, page observer |
 //! | `LINKS` | uri, slot | the links of `page:cur` or `page:new` | loader |
 //! | `INLINKS` | target, source | when the link was first seen, anchor text | inlinks observer |
-//! | `COUNTS` | uri | incount, loaded | inlinks observer |
-//! | `RANK` | loaded, incount ↓, uri | – | inlinks observer |
-//! | `DOMAIN_RANK` | domain, loaded, incount ↓, rest of the uri | – | inlinks observer |
+//! | `COUNTS` | uri | incount, loaded; while ranks are behind, what they say | inlinks, rank observer |
+//! | `RANK` | loaded, incount ↓, uri | – | rank observer |
+//! | `DOMAIN_RANK` | domain, loaded, incount ↓, rest of the uri | – | rank observer |
 //! | `DOMAINS` | domain | pagecount | domain observer |
 //! | `DOMAINS_RANK` | pagecount ↓, domain | – | domain observer |
 //! | `TOTALS` | queue, shard | what the shard has counted | both |
@@ -24,7 +24,7 @@
 use policy::time::Time;
 use serde::{Deserialize, Serialize};
 use store::key::Desc;
-use store::table::{Raw, Table};
+use store::table::{self, Raw, Table};
 
 use crate::handle::Entry;
 use crate::page::Digest;
@@ -35,7 +35,9 @@ pub const HEADS: Table<(u32, String), Head> = Table::new(0x41, "index heads");
 pub const LINKS: Table<(u32, String, u8), Raw> = Table::new(0x42, "index links");
 /// Raw bytes, see `inlinks`.
 pub const INLINKS: Table<(u32, String, String), Raw> = Table::new(0x43, "index inlinks");
-pub const COUNTS: Table<(u32, String), Count> = Table::new(0x44, "index counts");
+/// Up to version 1 no rank was ever behind.
+pub const COUNTS: Table<(u32, String), Counted> =
+    Table::new(0x44, "index counts").version(3, &[(1, |row| table::read::<Count>(row).map(Counted::from))]);
 pub const RANK: Table<(u32, u8, Desc<u64>, String), ()> = Table::new(0x45, "index rank");
 pub const DOMAIN_RANK: Table<(u32, String, u8, Desc<u64>, String), ()> =
     Table::new(0x46, "index domain rank");
@@ -106,6 +108,28 @@ impl Count {
     /// X6.
     pub fn score(&self) -> u64 {
         self.incount + u64::from(self.loaded)
+    }
+}
+
+/// A row of `COUNTS`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    pub now: Count,
+    /// By which count the URI stands in the ranks, none by the default one; `None`: by the count it
+    /// has now. A note to the rank observer names every URI that has something here.
+    pub ranked: Option<Count>,
+}
+
+impl From<Count> for Counted {
+    fn from(now: Count) -> Counted {
+        Counted { now, ranked: None }
+    }
+}
+
+impl Counted {
+    /// The count of a URI that is known; a row may outlive it until the ranks have caught up.
+    pub fn known(self) -> Option<Count> {
+        (self.now != Count::default()).then_some(self.now)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::inlinks::Cell;
 use crate::observe::Queue;
 use crate::rebuild::{Rebuild, derived};
 use crate::scan::Scan;
-use crate::schema::{INLINKS, TOTALS, Tally, Totals};
+use crate::schema::{COUNTS, INLINKS, TOTALS, Tally, Totals};
 
 /// Differences that are described; the others are counted.
 const DESCRIBED_MAX: usize = 100;
@@ -175,10 +175,14 @@ impl Sides<'_> {
         })
     }
 
-    /// When a link was first seen does not follow from the pages as they are now.
+    /// When a link was first seen does not follow from the pages as they are now, and a count may
+    /// have been written by an older version.
     fn same(&self, is: &Bytes, should: &Bytes) -> Result<bool> {
         if self.table == INLINKS.name() {
             return Ok(Cell::read(is).is_ok_and(|cell| Some(cell.anchor) == anchor_of(should)));
+        }
+        if self.table == COUNTS.name() {
+            return Ok(COUNTS.value_from(is).is_ok_and(|is| COUNTS.value_from(should).ok() == Some(is)));
         }
         Ok(is == should)
     }

@@ -151,7 +151,7 @@ async fn verify_finds_and_mends_what_is_wrong() {
             let (key, _) = first.items.first().expect(table);
             tx.delete(key.clone())?;
         }
-        COUNTS.put(&tx, (1, "com.invented/"), &Count { incount: 7, loaded: false })?;
+        COUNTS.put(&tx, (1, "com.invented/"), &Count { incount: 7, loaded: false }.into())?;
         TOTALS.delete(&tx, (1, 1, 0))
     });
     harm.await.unwrap();

@@ -8,6 +8,8 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ipnet::IpNet;
 
@@ -15,7 +17,8 @@ use ipnet::IpNet;
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     allowed: Vec<IpNet>,
-    nothing_else: bool,
+    /// While it says no, public addresses are refused too.
+    unless: Option<Arc<AtomicBool>>,
 }
 
 /// Why an address is not connected to.
@@ -48,13 +51,17 @@ pub enum Range {
 
 impl Guard {
     pub fn allowing(networks: impl IntoIterator<Item = IpNet>) -> Guard {
-        Guard { allowed: networks.into_iter().collect(), nothing_else: false }
+        Guard { allowed: networks.into_iter().collect(), unless: None }
     }
 
-    /// Refuses public addresses too: for those who do not say who they are (A1).
+    /// Refuses public addresses too, for as long as nobody says who asks (A1).
     #[must_use]
-    pub fn only_allowed(self) -> Guard {
-        Guard { nothing_else: true, ..self }
+    pub fn only_allowed_unless(self, is_known: Arc<AtomicBool>) -> Guard {
+        Guard { unless: Some(is_known), ..self }
+    }
+
+    fn nothing_else(&self) -> bool {
+        self.unless.as_ref().is_some_and(|is_known| !is_known.load(Ordering::Relaxed))
     }
 
     pub fn check(&self, address: IpAddr) -> Result<(), Refusal> {
@@ -70,7 +77,7 @@ impl Guard {
             Some(range) if !self.allows(address) && !self.allows(canonical) => {
                 Err(Refusal { address, carries, range })
             }
-            None if self.nothing_else && !self.allows(address) && !self.allows(canonical) => {
+            None if self.nothing_else() && !self.allows(address) && !self.allows(canonical) => {
                 Err(Refusal { address, carries, range: Range::Public })
             }
             _ => Ok(()),
@@ -187,13 +194,18 @@ mod tests {
 
     #[test]
     fn a1_public_addresses_are_not_asked_by_nobody() {
-        let guard = Guard::allowing(["127.0.0.0/8".parse().unwrap()]).only_allowed();
+        let is_known = Arc::new(AtomicBool::new(false));
+        let guard = Guard::allowing(["127.0.0.0/8".parse().unwrap()]);
+        let guard = guard.only_allowed_unless(Arc::clone(&is_known));
         assert!(guard.check("127.0.0.1".parse().unwrap()).is_ok());
         for public in ["8.8.8.8", "2606:4700::1111", "10.0.0.1"] {
             assert!(guard.check(public.parse().unwrap()).is_err(), "{public}");
         }
         let refusal = guard.check("8.8.8.8".parse().unwrap()).unwrap_err();
         assert!(refusal.to_string().contains("--contact"), "{refusal}");
+        is_known.store(true, Ordering::Relaxed);
+        assert!(guard.check("8.8.8.8".parse().unwrap()).is_ok());
+        assert!(guard.check("10.0.0.1".parse().unwrap()).is_err());
     }
 
     #[test]

@@ -11,8 +11,9 @@
 //! goes.
 //!
 //! Own parser, since the crate `cookie` reads dates by a list of formats instead of by the
-//! algorithm of RFC 6265, and keeps no jar. `SameSite` and name prefixes are for browsers that hold
-//! other people's pages, and are not looked at.
+//! algorithm of RFC 6265, and keeps no jar. `SameSite` and `HttpOnly` are for browsers that hold other
+//! people's pages: they are kept for the pages that are rendered, and not looked at here; name
+//! prefixes are not looked at.
 
 pub mod date;
 mod set_cookie;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
-use frontier::{Contract, FeasibilityRow, QueueRow, State};
+use frontier::{BudgetRow, Contract, Ending, FeasibilityRow, QueueRow, State};
 use policy::catalog::Catalog;
 use policy::contract::Owed;
 use policy::model::Record;
@@ -59,6 +59,9 @@ pub struct Forecast {
     pub contract: BTreeMap<String, Contract>,
     /// F33, the most loaded first.
     pub feasibility: Vec<FeasibilityRow>,
+    /// F36: what is used of every budget, and the runs that ended by one.
+    pub budgets: Vec<BudgetRow>,
+    pub endings: Vec<Ending>,
 }
 
 impl Forecast {
@@ -70,6 +73,8 @@ impl Forecast {
             waiting: BTreeMap::new(),
             contract: contract(simulation, catalog, ledger.grid.start).await?,
             feasibility: simulation.frontier.feasibility().await?,
+            budgets: simulation.frontier.budgets().await?,
+            endings: simulation.frontier.budget_endings(ledger.grid.start).await?,
         };
         let mut rest = None;
         loop {

@@ -11,6 +11,7 @@
 //! random or depends on the order of a hash map, so the same seed gives the same output, byte by
 //! byte.
 
+pub mod adaptive;
 pub mod contract;
 pub mod drive;
 pub mod forecast;

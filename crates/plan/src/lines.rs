@@ -3,11 +3,13 @@
 
 use std::io::{self, Write};
 
-use frontier::{Contract, ErrorKind, FeasibilityRow, LinkTrace, State};
+use frontier::{BudgetRow, Contract, ErrorKind, FeasibilityRow, LinkTrace, State};
 use policy::time::{Span, Time};
+use policy::unit::print_duration;
 use serde_json::{Value, json};
 use sim::Harvest;
 
+use crate::adaptive::{Compared, Spent};
 use crate::contract::{ContractBy, item as contract_item};
 use crate::forecast::{Forecast, UrlFact, Waiting};
 use crate::ledger::Ledger;
@@ -58,6 +60,23 @@ pub fn write_links(out: &mut impl Write, at: Time, links: &[LinkTrace]) -> io::R
     Ok(())
 }
 
+/// F41: one line for each profile that adapts.
+pub fn write_compared(out: &mut impl Write, compared: &[Compared]) -> io::Result<()> {
+    for own in compared {
+        let spent = |spent: &Spent| json!({ "harvests": spent.harvests, "changes_seen": spent.seen, "changes_missed": spent.missed });
+        let line = json!({
+            "type": "adaptive",
+            "profile": own.profile,
+            "every": format!("{}..{}", print_duration(own.range.0), print_duration(own.range.1)),
+            "adaptive": spent(&own.adaptive),
+            "fixed_every": print_duration(own.fixed_every),
+            "fixed": spent(&own.fixed),
+        });
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
 pub fn write_summaries(
     out: &mut impl Write,
     ledger: &Ledger,
@@ -82,7 +101,8 @@ pub fn write_summaries(
         "done": state(State::Done),
         "blacklisted": state(State::Blacklisted),
     });
-    let mut lines = hosts.chain(profiles).chain(feasibility).chain(urls).chain([end]);
+    let budgets = forecast.budgets.iter().map(|row| budget_line(row, forecast));
+    let mut lines = hosts.chain(profiles).chain(feasibility).chain(budgets).chain(urls).chain([end]);
     lines.try_for_each(|line| writeln!(out, "{line}"))
 }
 
@@ -107,6 +127,23 @@ fn profile_line(name: &str, contract: &Contract, waiting: Waiting) -> Value {
     line["queued"] = json!(waiting.queued);
     line["never_harvested"] = json!(waiting.never_harvested);
     line
+}
+
+/// F36: a limit, and when the first run came to its end.
+fn budget_line(row: &BudgetRow, forecast: &Forecast) -> Value {
+    let ended = forecast.endings.iter().find(|end| end.holder == row.holder && end.limit == row.limit);
+    json!({
+        "event": "budget",
+        "holder": row.holder.kind(),
+        "name": row.holder.name(),
+        "limit": row.limit.key(),
+        "run": row.run,
+        "used": row.used,
+        "max": row.max,
+        "used_up": ended.map(|end| end.at.to_string()),
+        "held": row.held,
+        "refused": row.refused,
+    })
 }
 
 fn feasibility_line(row: &FeasibilityRow) -> Value {

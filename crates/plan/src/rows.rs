@@ -105,6 +105,7 @@ mod tests {
             status: Some(status),
             error: None,
             unchanged: day > 2,
+            version: 0,
             next_due: again.then(|| at.plus(Span::days(1))),
             profiles: Vec::new(),
             added: 0,

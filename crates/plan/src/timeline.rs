@@ -133,7 +133,8 @@ mod tests {
 
     fn printed(urls: Vec<UrlFact>, width: usize, rows: usize) -> String {
         let (waiting, contract) = Default::default();
-        let forecast = Forecast { end: Time(0), urls, waiting, contract, feasibility: Vec::new() };
+        let (feasibility, budgets, endings) = Default::default();
+        let forecast = Forecast { end: Time(0), urls, waiting, contract, feasibility, budgets, endings };
         let grid = Grid::new(Time(0), Span::days(30));
         let mut out = Vec::new();
         write(&mut out, &forecast, &grid, Look { width, colours: false }, rows).unwrap();

@@ -13,7 +13,6 @@
 
 use crate::contract::Owed;
 use crate::model::{BlacklistEntry, LastFetch, Record};
-use crate::schedule::next_due;
 use crate::standing::Subject;
 use crate::time::{Span, Time};
 
@@ -49,10 +48,12 @@ impl WentBack {
             let at = self.past(last.at);
             LastFetch { at, due: self.past(last.due).min(at) }
         });
-        let scheduled = terms.as_ref().zip(last).map(|(terms, last)| next_due(last, terms.every));
+        let rhythm = terms.as_ref().map(|terms| subject.catalog.rhythm(terms));
+        let scheduled = rhythm.zip(last).map(|(rhythm, last)| rhythm.next_due(last));
         let retry = (record.errors > 0).then(|| self.now.plus(subject.catalog.longest_backoff()));
         let recheck = self.now.plus(settings.recheck);
         let latest = [scheduled, retry].into_iter().flatten().fold(recheck, Time::max);
+        let latest = rhythm.map_or(latest, |rhythm| rhythm.hours.opening(latest));
         let touched = match record.last {
             Some(last) => last.at > self.now,
             None => record.linked > self.now,
@@ -60,9 +61,9 @@ impl WentBack {
         let frozen = record.due > latest || (touched && record.due > self.now);
         let owed = match record.owed {
             Owed::First(since) => Owed::First(self.past(since)),
-            Owed::Promise(at) => match &terms {
-                Some(terms) if at > self.now.plus(terms.every) => {
-                    Owed::Promise(self.moved(at, self.now.plus(terms.every)))
+            Owed::Promise(at) => match &rhythm {
+                Some(rhythm) if at > rhythm.after(self.now) => {
+                    Owed::Promise(self.moved(at, rhythm.after(self.now)))
                 }
                 _ => record.owed,
             },

@@ -11,6 +11,10 @@
 //! single cookies, and those are applied to the rows as they are when its harvest commits: nobody
 //! overwrites what others set meanwhile.
 //!
+//! What only a browser looks at (`HttpOnly`: scripts do not see it; `SameSite`: pages of other sites
+//! do not send it) is kept all the same, so that a page is rendered with the cookies that its
+//! servers set (B15); a request of our own is nobody's page, and sends what RFC 6265 says.
+//!
 //! A row is bounded by number and bytes, whatever servers set: what has expired goes first, then
 //! the oldest.
 
@@ -42,9 +46,39 @@ pub struct Cookie {
     pub host_only: bool,
     pub path: String,
     pub secure: bool,
+    /// Not for scripts.
+    pub http_only: bool,
+    /// None: nothing was said of it, which browsers take for `Lax`.
+    pub same_site: Option<SameSite>,
     pub expires: Option<Time>,
     /// When one of this name, domain and path was first set.
     pub created: Time,
+}
+
+/// With which requests a browser sends a cookie that a page of another site makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SameSite {
+    Strict,
+    Lax,
+    None,
+}
+
+impl SameSite {
+    pub const ALL: [SameSite; 3] = [SameSite::Strict, SameSite::Lax, SameSite::None];
+
+    /// As servers and browsers spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SameSite::Strict => "Strict",
+            SameSite::Lax => "Lax",
+            SameSite::None => "None",
+        }
+    }
+
+    /// None: browsers do as if nothing had been said.
+    pub fn parse(word: &str) -> Option<SameSite> {
+        SameSite::ALL.into_iter().find(|one| one.as_str().eq_ignore_ascii_case(word))
+    }
 }
 
 /// A cookie that the operator gave, as it was when the row was last written.
@@ -181,7 +215,8 @@ impl Cookie {
             (Some(old), Some(new)) => old <= new && new.since(old).0 <= old.since(now).0 / 10,
             (old, new) => old == new,
         };
-        same_end && (&self.value, self.secure) == (&new.value, new.secure)
+        let for_whom = |cookie: &Cookie| (cookie.secure, cookie.http_only, cookie.same_site);
+        same_end && self.value == new.value && for_whom(self) == for_whom(new)
     }
 
     fn bytes(&self) -> usize {
@@ -262,6 +297,8 @@ mod tests {
             host_only: false,
             path: "/".to_owned(),
             secure: false,
+            http_only: false,
+            same_site: None,
             expires: (created == 0).then_some(Time(5)),
             created: Time(created),
         };

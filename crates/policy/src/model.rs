@@ -10,11 +10,18 @@
 use serde::{Deserialize, Serialize};
 
 use crate::browser::{BrowserProgram, BrowserSettings, Engine};
+use crate::budget::{Budget, Charges};
+use crate::changes::Changes;
 use crate::contract::{Owed, Terms};
+use crate::hours::{Hours, TimeOfDay, Weekday, Window};
 use crate::owner::Via;
 use crate::scope::Scope;
 use crate::time::{Span, Time};
+use crate::trap::Traps;
+use crate::trap::text::Sketch;
 use crate::walk::WalkSettings;
+use crate::way::Way;
+use crate::zone::Zone;
 
 pub type SeedKey = String;
 
@@ -36,6 +43,20 @@ pub struct Collection {
     pub index: bool,
     pub engine: Engine,
     pub browser: BrowserSettings,
+    pub dedup: Dedup,
+    pub way: Way,
+    /// F36.
+    pub budget: Budget,
+}
+
+/// A16: of which captures the same payload is stored only once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Dedup {
+    /// Those of one URL.
+    #[default]
+    Url,
+    /// All of the collection.
+    Payload,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +79,9 @@ impl Default for Collection {
             index: true,
             engine: Engine::default(),
             browser: BrowserSettings::default(),
+            dedup: Dedup::Url,
+            way: Way::default(),
+            budget: Budget::default(),
         }
     }
 }
@@ -69,6 +93,7 @@ pub struct Profile {
     pub active: bool,
     pub collection: String,
     pub scope: Scope,
+    /// Of an adaptive frequency (F41) the fast end.
     pub every: Span,
     /// F20: how many cycles a URL gets; none means for ever.
     pub length: Option<u32>,
@@ -76,6 +101,20 @@ pub struct Profile {
     pub ttl: Option<Span>,
     pub robots: RobotsPolicy,
     pub limits: Limits,
+    /// F41: the slow end of an adaptive frequency; none: it is fixed.
+    pub slowest: Option<Span>,
+    /// F38: the moment its frequency counts from.
+    pub at: Option<TimeOfDay>,
+    /// The days on which it has one; none named is every day.
+    pub weekdays: Vec<Weekday>,
+    /// Whose clocks moment and windows are by; none: UTC.
+    pub timezone: Option<Zone>,
+    /// F38: when its harvests may happen; none: always.
+    pub windows: Vec<Window>,
+    /// F36.
+    pub budget: Budget,
+    /// F37: what becomes of URLs that seem to be a trap.
+    pub traps: Traps,
 }
 
 impl Default for Profile {
@@ -90,6 +129,13 @@ impl Default for Profile {
             ttl: None,
             robots: RobotsPolicy::Obey,
             limits: Limits::default(),
+            slowest: None,
+            at: None,
+            weekdays: Vec::new(),
+            timezone: None,
+            windows: Vec::new(),
+            budget: Budget::default(),
+            traps: Traps::default(),
         }
     }
 }
@@ -153,11 +199,19 @@ pub struct Seed {
     pub url: String,
     pub active: bool,
     pub profiles: Vec<String>,
+    /// F36.
+    pub budget: Budget,
 }
 
 impl Default for Seed {
     fn default() -> Seed {
-        Seed { name: String::new(), url: String::new(), active: true, profiles: Vec::new() }
+        Seed {
+            name: String::new(),
+            url: String::new(),
+            active: true,
+            profiles: Vec::new(),
+            budget: Budget::default(),
+        }
     }
 }
 
@@ -168,6 +222,7 @@ pub struct HostGroup {
     pub name: String,
     pub hosts: Vec<String>,
     pub politeness: Politeness,
+    pub way: Way,
 }
 
 /// F8: the delay between two requests is `clamp(response time × factor, min, max)`.
@@ -178,11 +233,32 @@ pub struct Politeness {
     pub max: Span,
     /// Simultaneous requests the host or group takes.
     pub parallel: u32,
+    /// F38: when it may be asked at all; none: always.
+    pub windows: Vec<Window>,
+    /// Whose clocks the windows are by; none: UTC.
+    pub timezone: Option<Zone>,
+    /// F36: how much is asked of the host or group in all; the settings have none.
+    pub budget: Budget,
+}
+
+impl Politeness {
+    /// When the host or group may be asked.
+    pub fn hours(&self) -> Hours<'_> {
+        Hours { windows: &self.windows, zone: self.timezone.as_ref().unwrap_or(Zone::utc()) }
+    }
 }
 
 impl Default for Politeness {
     fn default() -> Politeness {
-        Politeness { factor: 5.0, min: Span::seconds(1), max: Span::seconds(30), parallel: 1 }
+        Politeness {
+            factor: 5.0,
+            min: Span::seconds(1),
+            max: Span::seconds(30),
+            parallel: 1,
+            windows: Vec::new(),
+            timezone: None,
+            budget: Budget::default(),
+        }
     }
 }
 
@@ -311,6 +387,12 @@ pub struct Record {
     /// The frequency in force when its schedule was last worked out, and whose it is; none: nobody
     /// wants it at present. A promise is never without.
     pub terms: Option<Terms>,
+    /// F41: what was observed of its changes.
+    pub changes: Changes,
+    /// F36: whose budgets know it, and whose keeps it waiting.
+    pub charges: Charges,
+    /// Of the text of the last answer with content, if there was any (F37).
+    pub sketch: Option<Sketch>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -328,6 +410,8 @@ pub enum BlacklistReason {
     NotFound,
     Errors,
     Operator(String),
+    /// F39: a pattern holds it, as it is spelled.
+    Pattern(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

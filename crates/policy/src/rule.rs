@@ -62,6 +62,11 @@ rules! {
     F32 "reports by domain and time"
     F33 "feasibility"
     F34 "scope of a profile"
+    F36 "a budget is used up: not queued, or not harvested"
+    F37 "seems to be a trap: held until somebody decides"
+    F38 "outside the windows of its profiles: postpone"
+    F39 "blacklisted by a pattern"
+    F41 "as often as it changes"
     O1 "started: the URL's own seed"
     O2 "no seed matches the URL: the seed of the page"
     O3 "the seed of the page is the best match"
@@ -88,7 +93,7 @@ mod tests {
     fn rules_are_written_as_the_specification_numbers_them() {
         assert_eq!(Rule::F13.to_string(), "F13");
         assert_eq!(Rule::O8.to_string(), "O8");
-        assert_eq!(Rule::ALL.len(), 34 + 10);
+        assert_eq!(Rule::ALL.len(), 39 + 10);
         assert_eq!(Rule::ALL[33], Rule::F34);
     }
 }

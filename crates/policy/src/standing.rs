@@ -10,7 +10,8 @@
 use std::fmt;
 
 use crate::catalog::{Catalog, SeedEntry};
-use crate::model::{Position, Profile};
+use crate::changes::Changes;
+use crate::model::{Position, Profile, Record};
 use crate::owner::Claim;
 use crate::schedule::shortest_every;
 use crate::scope::ScopeVerdict;
@@ -23,6 +24,20 @@ pub struct Subject<'a> {
     pub catalog: &'a Catalog,
     pub collection: &'a str,
     pub url: &'a CrawlUrl,
+}
+
+/// What a URL has behind it, as far as profiles look at it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Past {
+    /// In this run.
+    pub cycles: u32,
+    pub changes: Changes,
+}
+
+impl From<&Record> for Past {
+    fn from(record: &Record) -> Past {
+        Past { cycles: record.cycles, changes: record.changes }
+    }
 }
 
 /// What one profile says of the URL.
@@ -40,8 +55,10 @@ pub struct Standing {
     /// Those that have the URL in scope.
     pub in_scope: u32,
     pub claim: Claim,
-    /// The shortest `every` of the live profiles: none, and nothing asks for a harvest.
+    /// The shortest frequency in force of the live profiles: none, and nothing asks for a harvest.
     pub every: Option<Span>,
+    /// One of those has a moment or windows (F38), so that this is not all there is to its due times.
+    pub timed: bool,
     /// In-scope profiles, active or not, that have not had their `length` cycles.
     pub unfinished: u32,
     /// The longest ttl of the in-scope profiles; none if one of them has none.
@@ -65,18 +82,18 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// The sum of the verdicts, for a URL that has had this many cycles.
-    pub fn standing(self, entry: &'a SeedEntry, position: Position, cycles: u32) -> Standing {
+    /// The sum of the verdicts, for a URL with this past.
+    pub fn standing(self, entry: &'a SeedEntry, position: Position, past: &Past) -> Standing {
         let mut standing = Standing::NONE;
         for verdict in self.verdicts(entry, position) {
-            standing.add(verdict, entry.seed.active, cycles);
+            standing.add(verdict, entry.seed.active, past);
         }
         standing
     }
 
     /// The same by key; a seed that does not exist has no say.
-    pub fn standing_with(self, seed: &str, position: Position, cycles: u32) -> Standing {
-        self.catalog.seed(seed).map_or(Standing::NONE, |entry| self.standing(entry, position, cycles))
+    pub fn standing_with(self, seed: &str, position: Position, past: &Past) -> Standing {
+        self.catalog.seed(seed).map_or(Standing::NONE, |entry| self.standing(entry, position, past))
     }
 }
 
@@ -87,6 +104,7 @@ impl Standing {
         in_scope: 0,
         claim: Claim::None,
         every: None,
+        timed: false,
         unfinished: 0,
         ttl: None,
         shortest_ttl: None,
@@ -102,7 +120,7 @@ impl Standing {
         self.in_scope > 0 && self.unfinished == 0
     }
 
-    pub(crate) fn add(&mut self, given: ProfileVerdict<'_>, seed_active: bool, cycles: u32) {
+    pub(crate) fn add(&mut self, given: ProfileVerdict<'_>, seed_active: bool, past: &Past) {
         let ProfileVerdict { profile, verdict } = given;
         self.profiles += 1;
         if self.in_scope == 0 {
@@ -112,15 +130,18 @@ impl Standing {
             return;
         }
         let active = profile.active && seed_active;
-        let unfinished = has_cycles_left(profile, cycles);
+        let unfinished = has_cycles_left(profile, past.cycles);
         self.ttl =
             if self.in_scope == 0 { profile.ttl } else { self.ttl.zip(profile.ttl).map(|(a, b)| a.max(b)) };
         self.shortest_ttl = shortest_every(self.shortest_ttl.into_iter().chain(profile.ttl));
         self.in_scope += 1;
         self.unfinished += u32::from(unfinished);
-        self.claim = self.claim.min(if active { Claim::Every(profile.every) } else { Claim::Inactive });
+        // The owner must not depend on what was harvested when (O9): a range counts as its middle.
+        let claimed = profile.frequency(&Changes::default());
+        self.claim = self.claim.min(if active { Claim::Every(claimed) } else { Claim::Inactive });
         if active && unfinished {
-            self.every = shortest_every(self.every.into_iter().chain([profile.every]));
+            self.every = shortest_every(self.every.into_iter().chain([profile.frequency(&past.changes)]));
+            self.timed |= profile.is_timed();
         }
     }
 }

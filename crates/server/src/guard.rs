@@ -59,6 +59,11 @@ impl Guard {
         Ok(Guard { token, key: drawn_key().context("cannot draw a key")?, sessions: Sessions::default() })
     }
 
+    /// For commands on the same data directory and nobody else.
+    pub fn of_key() -> Result<Guard> {
+        Guard::new(Some(drawn_key().context("cannot draw a key")?))
+    }
+
     pub fn wants_token(&self) -> bool {
         self.token.is_some()
     }

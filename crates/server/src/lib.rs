@@ -1,4 +1,5 @@
-//! `skurd serve`: a harvest without an end, and a server beside it.
+//! `skurd serve`: a harvest without an end, and a server beside it. (Beside `crawl` and `linear` the
+//! same server answers the other commands of whoever owns the directory, and nobody else.)
 //!
 //! The data directory is opened and everything declared and started as `skurd crawl` does it; then
 //! the server listens and says where in `serve.json` ([`running_server`](harvest::running_server)).
@@ -92,6 +93,11 @@ pub struct Pages {
     pub routes: Router,
     /// Outermost: what of all answers a person sees as a page.
     pub outermost: Box<dyn FnOnce(Router) -> Router>,
+}
+
+/// Where only commands ask.
+pub fn no_pages(_: App, _: Arc<Guard>) -> Result<Pages> {
+    Ok(Pages { routes: Router::new(), outermost: Box::new(|router| router) })
 }
 
 /// How the pages of a server are made.

@@ -49,8 +49,11 @@ impl Checker {
         self.last_request.insert(order.unit.clone(), (now, format!("the end of {}", order.url)));
     }
 
-    /// What came of it is committed, or never will be. `answered`: it counts for the contract.
-    pub fn counted(&mut self, order: &Order, answered: bool) {
+    /// What came of it is committed, or never will be. `answered`: it counts for the contract. `at`:
+    /// when it was asked for, which may lie before its own slot where the clock was set back (F40):
+    /// no slot that has been is in the time to come.
+    pub fn counted(&mut self, order: &Order, answered: bool, at: Time) {
+        let due = order.due.min(at);
         let key = (order.collection.clone(), order.url.as_str().to_owned());
         if answered && self.forgot && self.answered_since.insert(key.clone()) {
             // It may have been a retry, for a slot that only the store knew.
@@ -58,10 +61,10 @@ impl Checker {
         } else if answered {
             // F21: an answer to a retry takes the slot that failed, not the time of the retry.
             // Unless a start came before that slot (F2).
-            let slot = self.retried_slot.remove(&key).map_or(order.due, |slot| slot.min(order.due));
+            let slot = self.retried_slot.remove(&key).map_or(due, |slot| slot.min(due));
             self.last_slot.insert(key, slot);
         } else {
-            self.retried_slot.entry(key).or_insert(order.due);
+            self.retried_slot.entry(key).or_insert(due);
         }
     }
 
@@ -78,6 +81,14 @@ impl Checker {
     /// Started anew, or declared otherwise: what was promised before no longer counts.
     pub fn forget_contract(&mut self) {
         self.last_slot.clear();
+    }
+
+    /// The clock was set to `now`: slots that lie in the time to come since then are moved back by
+    /// nobody outside knows how much (F40).
+    pub fn clock_set(&mut self, now: Time) {
+        self.forget_requests();
+        self.forget_contract();
+        self.retried_slot.values_mut().filter(|slot| **slot > now).for_each(|slot| *slot = Time(0));
     }
 
     /// The store is what it was before: nobody knows which slots it is retrying.

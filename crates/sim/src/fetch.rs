@@ -13,7 +13,7 @@ use policy::walk::{Existence, ExistenceDraft, Seen};
 
 use crate::clock::VirtualClock;
 use crate::shelf::Answered;
-use crate::web::{Response, Web};
+use crate::web::{EDITIONS, Response, Web};
 
 /// Bytes of an answer.
 const ANSWER_BYTES: u64 = 20_000;
@@ -32,7 +32,11 @@ impl Fetcher for WebFetcher {
 
     /// What it will find is settled when it begins.
     async fn fetch(&self, order: &Order) -> (Report, Option<Answered>) {
-        let (response, edition) = self.web.lock().ask(order.url.as_str());
+        let (response, edition) = {
+            let mut web = self.web.lock();
+            let (response, edition) = web.ask(order.url.as_str());
+            (response, edition + EDITIONS * web.changed(order.url.as_str(), self.clock.now()))
+        };
         tokio::time::sleep(Duration::from_millis(response.delay.0)).await;
         let now = self.clock.now();
         let report =

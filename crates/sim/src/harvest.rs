@@ -2,6 +2,8 @@ use frontier::ports::Fetch;
 use frontier::{ErrorKind, Harvested, LinkTrace};
 use policy::time::Time;
 
+use crate::web::EDITIONS;
+
 /// A committed harvest.
 #[derive(Clone, Debug)]
 pub struct Harvest {
@@ -19,6 +21,8 @@ pub struct Harvest {
     /// Why there was no answer.
     pub error: Option<ErrorKind>,
     pub unchanged: bool,
+    /// How often the page had changed by itself.
+    pub version: usize,
     /// When the URL comes again; none: it left the queue.
     pub next_due: Option<Time>,
     /// The profiles on whose behalf it was harvested.
@@ -28,6 +32,13 @@ pub struct Harvest {
     pub links: Vec<LinkTrace>,
 }
 
+/// As its digest says.
+fn version(result: &Fetch) -> usize {
+    let Fetch::Answer(facts) = result else { return 0 };
+    let edition = facts.digest.as_deref().and_then(|digest| digest.rsplit_once('#'));
+    edition.and_then(|(_, edition)| edition.parse::<usize>().ok()).unwrap_or(0) / EDITIONS
+}
+
 impl Harvest {
     pub(crate) fn of(harvested: &Harvested<'_>, links: Vec<LinkTrace>) -> Harvest {
         let Harvested { order, report, summary, .. } = *harvested;
@@ -35,7 +46,7 @@ impl Harvest {
             Fetch::Answer(facts) => (Some(facts.status), None, facts.unchanged),
             Fetch::NoAnswer(kind) => (None, Some(*kind), false),
             Fetch::DnsFailed => (None, Some(ErrorKind::Dns), false),
-            Fetch::RobotsDenied { .. } | Fetch::RobotsRead | Fetch::Deferred { .. } => {
+            Fetch::RobotsDenied { .. } | Fetch::HostAsked | Fetch::Deferred { .. } => {
                 (None, Some(ErrorKind::Robots), false)
             }
         };
@@ -52,6 +63,7 @@ impl Harvest {
             status,
             error,
             unchanged,
+            version: version(&report.result),
             next_due: summary.next_due,
             profiles: order.plan.profiles.clone(),
             added: summary.added,

@@ -91,6 +91,8 @@ struct File {
     bytes: u64,
     /// Of a record that was not written to its end, or of which only so many are left.
     torn: u64,
+    /// Up to here no power cut takes anything away.
+    synced: u64,
     stage: Stage,
 }
 
@@ -111,6 +113,8 @@ struct State {
     /// Later ones, each with the commit that has to be on disk for it.
     uncertain: VecDeque<(u64, u64)>,
     faults: ShelfFaults,
+    /// The disk does not take the batch in hand in.
+    sync_fails: bool,
 }
 
 #[derive(Debug)]
@@ -251,6 +255,7 @@ impl File {
     fn cut_back(&mut self, bytes: u64) {
         self.records.retain(|record| record.capture.offset < bytes);
         self.bytes = self.bytes.min(bytes);
+        self.synced = self.synced.min(bytes);
         self.torn = 0;
     }
 }
@@ -275,6 +280,7 @@ impl Archive<Answered> for Shelf {
         };
         let mut kept = Kept::default();
         let fails_at = self.draw(faults.keep).then(|| self.rng.lock().usize(0..=batch.len()));
+        self.state.lock().sync_fails = fails_at == Some(batch.len());
         for (at, (order, answered)) in batch.iter().enumerate() {
             if fails_at == Some(at) {
                 return Err(self.refuse("injected: the disk is full"));
@@ -285,15 +291,26 @@ impl Archive<Answered> for Shelf {
             }
             kept.captures.push(vec![self.append(order, answered)?]);
         }
-        if fails_at == Some(batch.len()) {
-            return Err(self.refuse("injected: the disk did not take it in"));
-        }
-        if self.draw(faults.pause) {
-            tokio::task::yield_now().await;
-        }
         let state = self.state.lock();
         kept.files = state.batch.iter().map(|(name, _)| state.reached(name)).collect();
         Ok(kept)
+    }
+
+    async fn synced(&self) -> Result<(), String> {
+        let faults = self.state.lock().faults;
+        if self.draw(faults.pause) {
+            tokio::task::yield_now().await;
+        }
+        if std::mem::take(&mut self.state.lock().sync_fails) {
+            return Err(self.refuse("injected: the disk did not take it in"));
+        }
+        let State { files, batch, .. } = &mut *self.state.lock();
+        for (name, _) in batch {
+            if let Some(file) = files.get_mut(name) {
+                file.synced = file.bytes;
+            }
+        }
+        Ok(())
     }
 
     fn settled(&self) {

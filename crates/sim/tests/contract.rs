@@ -80,8 +80,13 @@ impl Case {
     }
 
     fn changes(&self) -> Vec<Change> {
-        let politeness =
-            Politeness { factor: 1.0, min: Span::seconds(1), max: Span::seconds(5), parallel: 1 };
+        let politeness = Politeness {
+            factor: 1.0,
+            min: Span::seconds(1),
+            max: Span::seconds(5),
+            parallel: 1,
+            ..Politeness::default()
+        };
         let declared = Declared { on_time: self.on_time, politeness, ..Declared::default() };
         let mut changes = vec![put(declared), put(collection("news"))];
         for (n, (_, max_errors)) in self.profiles.iter().enumerate() {

@@ -23,19 +23,17 @@ use value::DataDir;
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Say more on standard error: once what is noteworthy, twice everything; RUST_LOG has its say
-    /// too
+    /// Say more on standard error, twice everything; RUST_LOG has its say too
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve a small web of twelve hosts on loopback, harvest it and open the dashboard, without
-    /// any network
+    /// Harvest a small web on loopback and open the dashboard, without any network
     ///
-    /// Redirects, robots, sitemaps, cookies, errors, a trap: everything a harvest meets, in two
-    /// collections, one of them logged in.
+    /// Thirteen hosts with redirects, robots, sitemaps, cookies, errors, a trap: everything a harvest
+    /// meets, in three collections, one of them logged in.
     #[command(after_help = "Examples:\n  skurd demo\n  skurd demo --until-done --data /tmp/demo")]
     Demo(harvest::DemoArgs),
     /// Harvest: URLs, each once, or what a config file says, for ever
@@ -82,8 +80,7 @@ pub(crate) enum Command {
     /// Index the archive for replay
     #[command(subcommand, arg_required_else_help = true)]
     Cdx(harvest::CdxCommand),
-    /// Look after the archive of a data directory: check it against the captures, read files back
-    /// into them
+    /// Look after the archive: check it against the captures, read files back into them
     #[command(subcommand, arg_required_else_help = true)]
     Archive(archive::ArchiveCommand),
     /// Look after WARC files
@@ -110,6 +107,17 @@ pub(crate) enum Command {
   skurd start --seed https://vg.no/ --profile weekly"
     )]
     Start(look::StartArgs),
+    /// Pause everything, or a collection, host or walk
+    ///
+    /// Nothing more of it is fetched until it is resumed. What is in flight comes home. A pause lasts over restarts. With --list, only says what is
+    /// paused.
+    #[command(
+        after_help = "Examples:\n  skurd pause\n  skurd pause --collection news --host vg.no\n  skurd pause --list"
+    )]
+    Pause(look::PauseArgs),
+    /// Resume what is paused: it goes on at once
+    #[command(after_help = "Examples:\n  skurd resume\n  skurd resume --collection news --host vg.no")]
+    Resume(look::ResumeArgs),
     /// List the URLs that are known, with their state
     #[command(after_help = "Examples:\n  skurd queue --limit 20\n  skurd queue --host vg.no --state queued
   skurd queue --collection news --state blacklisted --json")]
@@ -120,6 +128,12 @@ pub(crate) enum Command {
     /// List the machines that share the store, and forget those that will not come back
     #[command(after_help = "Examples:\n  skurd nodes\n  skurd nodes --json\n  skurd nodes forget vm3")]
     Nodes(look::NodesArgs),
+    /// What seems to be a trap, and what to do about it
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  skurd traps list\n  skurd traps exclude 5f3a01c2 --profile daily\n  skurd traps release 5f3a01c2"
+    )]
+    Traps(look::TrapsCommand),
     /// List the blacklist, add to it, lift from it
     #[command(after_help = "Examples:\n  skurd blacklist --collection news
   skurd blacklist add https://vg.no/trap/ --reason 'endless calendar' --for 7d
@@ -136,9 +150,9 @@ pub(crate) enum Command {
     /// Report on lateness, domains, errors, and what politeness allows
     #[command(subcommand, arg_required_else_help = true)]
     Report(report::ReportCommand),
-    /// See in seconds what a config would harvest in a month: the real frontier on a virtual clock
+    /// See in seconds what a config would harvest in a month
     ///
-    /// Nothing is fetched and nothing is stored. Shows when each URL is harvested, the load of each
+    /// The real frontier on a virtual clock. Nothing is fetched and nothing is stored. Shows when each URL is harvested, the load of each
     /// host, how well each profile's frequency is kept, and what is asked of hosts beyond their
     /// politeness.
     #[command(after_help = "Examples:\n  skurd simulate config.yaml --for 30d
@@ -239,6 +253,20 @@ pub(crate) enum ConfigCommand {
         /// Print one JSON object per kind of thing
         #[arg(long)]
         json: bool,
+    },
+    /// Print the config that declares what is declared now
+    ///
+    /// Applied, it changes nothing. What is as it would be without a word is not said. Values that
+    /// may be secret are shown as `•••`: put back into the same data directory, that means the value
+    /// there is; for another, write the values themselves.
+    #[command(after_help = "Examples:\n  skurd config export > config.yaml
+  skurd config export --data /srv/skurd --output config.yaml")]
+    Export {
+        #[command(flatten)]
+        data: DataDir,
+        /// Write to this file instead of standard output
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
     },
     /// Print the JSON Schema of config files, for editors
     #[command(after_help = "Examples:\n  skurd config schema > skurd.schema.json

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use app::event::harvest_json;
+use app::event::{budget_json, harvest_json, traps_json};
 use declare::counted;
 use declare::text::{bytes_text, percent_text, rate_text, time_json};
 use frontier::ports::Clock;
@@ -41,9 +41,10 @@ pub(crate) fn told(
 ) -> Result<Outcome> {
     let progress = Progress::new(json);
     let manner = progress.manner;
-    let state = Mutex::new(State { progress, told: (0, 0) });
+    let state = Mutex::new(State { progress, told: (0, 0), endings_told: 0 });
     let teller = Arc::new(Teller { figures: Arc::clone(&harvest.figures), manner, state, audience });
     let ran = harvest.run(until, &teller, watch::channel(false).0);
+    teller.endings();
     teller.state.lock().progress.end();
     ran
 }
@@ -61,14 +62,38 @@ struct State {
     progress: Progress,
     /// Harvests and bytes that were told last.
     told: (u64, u64),
+    /// Runs that ended by a budget.
+    endings_told: usize,
 }
 
 /// Of harvests and of bytes, a second.
 type Rates = (f64, f64);
 
 impl Teller {
+    /// F36: a run that ended by its budget says so.
+    fn endings(&self) {
+        let told = self.state.lock().endings_told;
+        let new = self.figures.look_at(|counts| counts.endings.get(told..).unwrap_or_default().to_vec());
+        self.state.lock().endings_told += new.len();
+        for ending in &new {
+            let _ = match self.manner {
+                Manner::Json => {
+                    writeln!(std::io::stdout().lock(), "{}", budget_json(ending)).map_err(Into::into)
+                }
+                _ => note(&format!(
+                    "run {} has used up the budget of {}: {} of {} ({}); `skurd report budgets` lists what it keeps back",
+                    ending.run,
+                    ending.holder,
+                    ending.limit.says(ending.used),
+                    ending.limit.says(ending.max),
+                    ending.limit.key(),
+                )),
+            };
+        }
+    }
+
     fn progress(&self) {
-        let State { progress, told } = &mut *self.state.lock();
+        let State { progress, told, .. } = &mut *self.state.lock();
         let Some(passed) = progress.due() else { return };
         let counts = self.figures.now();
         let rates = (per_second(counts.harvests, told.0, passed), per_second(counts.bytes, told.1, passed));
@@ -89,7 +114,15 @@ impl Witness for Teller {
             None => tracing::debug!(url = order.url.as_str(), bytes = report.bytes, "harvested"),
         }
         if self.manner == Manner::Json {
-            let _ = writeln!(std::io::stdout().lock(), "{}", harvest_json(harvested));
+            let mut out = std::io::stdout().lock();
+            let _ = writeln!(out, "{}", harvest_json(harvested));
+            for trap in traps_json(harvested) {
+                let _ = writeln!(out, "{trap}");
+            }
+        }
+        for suspicion in &harvested.summary.suspected {
+            let (kind, line) = (suspicion.kind.as_str(), suspicion.remedy.line());
+            tracing::warn!(host = order.host, kind, line, "seems to be a trap: `skurd traps list`");
         }
     }
 
@@ -100,6 +133,7 @@ impl Witness for Teller {
     fn turn(&self, in_flight: usize) {
         self.figures.in_flight(in_flight);
         self.progress();
+        self.endings();
     }
 }
 
@@ -166,6 +200,7 @@ pub(crate) fn summarise(outcome: &Outcome, data: &Path, as_json: bool) -> Result
             "unanswered": counts.unanswered,
             "leases_lost": outcome.tally.leases_lost,
             "seconds": took.0 / 1000,
+            "budgets": counts.endings.iter().map(budget_json).collect::<Vec<_>>(),
             "stopped": if outcome.interrupted { "interrupted" } else { "done" },
         }));
     }

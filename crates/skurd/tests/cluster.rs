@@ -287,6 +287,41 @@ fn m10_a_network_that_is_cut_for_20_seconds_is_waited_for_with_one_line() {
     assert!(meanwhile <= 3 * 64, "{meanwhile} requests while nothing could be committed");
 }
 
+/// No cluster is needed to be wrong about it.
+#[test]
+fn m1_wrong_addresses_are_told_in_a_sentence_and_not_remembered() {
+    let world = World::new(SKURD, |_| Answer::not_found());
+    world.write("c.yaml", "collections: [{name: c}]");
+    std::fs::create_dir(world.dir.path().join("newer")).unwrap();
+    world.write("newer/FORMAT", "skurd-store 9\n");
+    let here = "error: the store at tikv://127.0.0.1:1/skurd cannot be reached: ";
+    for (store, told) in [
+        ("tkv://127.0.0.1:1/skurd", "is no address of a store: it begins with tikv://"),
+        ("tikv://127.0.0.1:1", "after the placement drivers comes the prefix of its keys"),
+        ("tikv://127.0.0.1:1/a/b", "its prefix \"a/b\" is not 1 to 32 letters"),
+        ("tikv://127.0.0.1:1/skurd", here),
+        (
+            "tikv://127.0.0.1:1/skurd?ca=ca.pem&cert=c.pem&key=k.pem",
+            "error: cannot read ca.pem, which the address of the store names: No such file",
+        ),
+    ] {
+        let refused = world.crawl(&["c.yaml", "--store", store, "--data", "data"]);
+        assert_eq!(refused.code, Some(1), "{store}: {refused:?}");
+        let mut lines = refused.err.lines();
+        let sentence = lines.next().unwrap_or_default();
+        assert!(sentence.starts_with("error: ") && sentence.contains(told), "{store}: {}", refused.err);
+        assert!(lines.all(|line| line.starts_with("hint: ")), "{store}: {}", refused.err);
+        assert!(!world.dir.path().join("data/node.yaml").exists(), "{store} is remembered");
+    }
+    let copied = world.skurd(&["store", "copy", "newer", "tikv://127.0.0.1:1/skurd"]);
+    assert_eq!(copied.code, Some(1), "{copied:?}");
+    assert!(
+        copied.err.contains("newer has format 9, and this program knows formats up to"),
+        "{}",
+        copied.err
+    );
+}
+
 #[test]
 fn m2_two_nodes_of_one_name_and_a_wrong_prefix_are_told_in_a_sentence() {
     let Some(mut fleet) = Fleet::new() else { return };
@@ -300,5 +335,12 @@ fn m2_two_nodes_of_one_name_and_a_wrong_prefix_are_told_in_a_sentence() {
     let told = fleet.world.crawl(&["c.yaml", "--store", &elsewhere, "--data", "data0"]);
     assert_eq!(told.code, Some(1), "{told:?}");
     assert!(told.err.contains("belongs to the store at"), "{}", told.err);
+    // Who only looks makes no store where none is.
+    let nowhere = fleet.address.replace("/test-", "/none-");
+    std::fs::create_dir(fleet.world.dir.path().join("looks")).unwrap();
+    fleet.world.write("looks/node.yaml", &format!("store: {nowhere}\n"));
+    let told = fleet.world.skurd(&["captures", "--data", "looks"]);
+    assert_eq!(told.code, Some(1), "{told:?}");
+    assert!(told.err.starts_with("error: there is no store at tikv://"), "{}", told.err);
     fleet.ends(true);
 }

@@ -64,8 +64,18 @@ fn l14_walks_are_explained() {
 }
 
 #[test]
+fn f36_budgets_are_explained() {
+    run_cases(include_str!("config/budgets.txt"));
+}
+
+#[test]
 fn b2_settings_of_the_browser_are_explained() {
     run_cases(include_str!("config/browser.txt"));
+}
+
+#[test]
+fn a16_a17_ways_and_deduplication_are_explained() {
+    run_cases(include_str!("config/ways.txt"));
 }
 
 #[test]
@@ -215,12 +225,15 @@ fn regexes() -> String {
 }
 
 #[test]
-fn i3_a_file_that_is_too_large_or_not_there_is_told_in_one_line() {
+fn i3_a_file_that_is_too_large_or_not_there_is_told() {
     let dir = TempDir::new().unwrap();
     fs::File::create(dir.path().join("large")).unwrap().set_len(65 << 20).unwrap();
     for (file, expected) in [
         ("large", "error: large is larger than 64 MiB\n"),
-        ("none", "error: cannot read none: No such file or directory (os error 2)\n"),
+        (
+            "none",
+            "error: cannot read none: No such file or directory (os error 2)\nhint: `skurd config example > none` writes one to begin with\n",
+        ),
         (".", "error: cannot read .: Is a directory (os error 21)\n"),
         ("/dev/zero", "error: /dev/zero is larger than 64 MiB\n"),
     ] {

@@ -113,7 +113,8 @@ fn i2_things_are_listed_and_shown() {
          https://nrk.no/  yes     daily, weekly  https://nrk.no/\n\
          vg               yes     daily          https://vg.no/\n"
     );
-    let seed = json!({"name": "vg", "url": "https://vg.no/", "active": true, "profiles": ["daily"]});
+    let budget = json!({"max_urls": null, "max_harvests": null, "max_bytes": null, "max_duration": null});
+    let seed = json!({"name": "vg", "url": "https://vg.no/", "active": true, "profiles": ["daily"], "budget": budget});
     assert_eq!(world.json(&["seed", "show", "vg"]), std::slice::from_ref(&seed));
     assert_eq!(world.json(&["seed", "show", "HTTPS://VG.no/a/.."]), [seed], "by another spelling of its URL");
     assert_eq!(world.json(&["profile", "show", "weekly"])[0]["every"], "1w");

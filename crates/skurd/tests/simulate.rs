@@ -327,3 +327,55 @@ fn an_empty_config_is_no_failure() {
     let (_dir, printed) = small("collections: [{name: news}]\n", &["--svg", "out.svg"]);
     assert!(printed.contains("0 harvests of 0 URLs"), "{printed}");
 }
+
+/// The figures in a sentence of an adaptive profile: harvests, seen, missed, of both ways.
+fn figures(line: &Value, way: &str) -> [u64; 3] {
+    ["harvests", "changes_seen", "changes_missed"].map(|name| line[way][name].as_u64().unwrap())
+}
+
+#[test]
+fn f41_an_adaptive_frequency_is_held_against_a_fixed_one() {
+    let dir = TempDir::new().unwrap();
+    let config = "collections: [{name: k}]\nprofiles: [{name: p, collection: k, every: 6h..30d}]\n\
+                  seeds: [{url: https://a.test/, profiles: [p]}]\nsettings: {politeness: {min: 100ms}}\n";
+    fs::write(dir.path().join("c.yaml"), config).unwrap();
+    let run = |more: &[&str]| {
+        ok(&skurd(dir.path(), &[&["c.yaml", "--for", "60d", "--urls", "100"], more].concat()))
+    };
+    let told = run(&["--svg", "t.svg"]);
+    assert!(told.contains("Adaptive frequency, beside the fixed one"), "{told}");
+    assert!(told.contains("p 6h..4w2d: ") || told.contains("p 6h..30d: "), "{told}");
+    let svg = fs::read_to_string(dir.path().join("t.svg")).unwrap();
+    assert!(svg.contains("changes seen"), "the picture tells it too");
+    let json = run(&["--json"]);
+    let lines: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let line = lines.iter().find(|line| line["type"] == "adaptive").unwrap();
+    let [adaptive, fixed] = ["adaptive", "fixed"].map(|way| figures(line, way));
+    assert!(adaptive[0] > 100 && fixed[0] > 100, "{line}");
+    // For each harvest it sees more of what happens.
+    assert!(adaptive[1] * fixed[0] > fixed[1] * adaptive[0], "{line}");
+    // The harvests that are told are those that are counted.
+    let harvests = lines.iter().filter(|line| line["event"] == "harvest").count();
+    assert_eq!(adaptive[0], harvests as u64);
+}
+
+#[test]
+fn f38_a_simulated_month_keeps_to_the_hours() {
+    let dir = TempDir::new().unwrap();
+    let config = "collections: [{name: k}]\nprofiles: [{name: p, collection: k, every: 1d, at: '03:00', timezone: Europe/Oslo, \
+                  windows: [{from: '03:00', to: '05:00'}]}]\nseeds: [{url: https://a.test/, profiles: [p]}]\n\
+                  hosts: [{host: a.test, politeness: {min: 100ms}, windows: [{from: '01:30', to: '04:30'}]}]\n";
+    fs::write(dir.path().join("c.yaml"), config).unwrap();
+    let json = ok(&skurd(dir.path(), &["c.yaml", "--for", "30d", "--urls", "20", "--json"]));
+    let lines: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let harvests: Vec<&Value> = lines.iter().filter(|line| line["event"] == "harvest").collect();
+    assert!(harvests.len() > 20, "{}", harvests.len());
+    for harvest in harvests {
+        // In January 03:00–05:00 in Oslo is 02:00–04:00 in UTC; the host is open from 01:30 to 04:30.
+        let time = harvest["time"].as_str().unwrap();
+        let hour: u32 = time[11..13].parse().unwrap();
+        assert!((2..4).contains(&hour), "{harvest}");
+    }
+    let on_time = lines.iter().find(|line| line["profile"] == "p" && line["on_time"].is_u64()).unwrap();
+    assert!(on_time["on_time"].as_u64() > Some(20) && on_time["missed"] == 0, "{on_time}");
+}

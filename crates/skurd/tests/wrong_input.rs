@@ -21,7 +21,12 @@ hosts: [{host: slow.no, politeness: {min: 10s}}]
 #[test]
 fn i1_wrong_input_says_what_would_be_right() {
     let world = World::declared(SKURD, CONFIG);
-    let table: [(&[&str], i32, &str); 18] = [
+    world.write("beans.cxml", "\u{feff}<?xml version=\"1.0\"?>\n<beans/>\n");
+    world.write(
+        "seeds.json",
+        "{\"kind\": \"seed\", \"apiVersion\": \"v1\", \"meta\": {\"name\": \"https://a.no/\"}}",
+    );
+    let table: [(&[&str], i32, &str); 25] = [
         (
             &["seed", "show", "https://nrk.com/"],
             1,
@@ -91,6 +96,33 @@ fn i1_wrong_input_says_what_would_be_right() {
             1,
             "cannot open nowhere: No such file or directory (os error 2)\nhint: `skurd config apply FILE --data nowhere` makes one\n",
         ),
+        (
+            &["crawl", "nothing.yaml"],
+            1,
+            "error: cannot read nothing.yaml: No such file or directory (os error 2)\nhint: `skurd config example > nothing.yaml` writes one to begin with\n",
+        ),
+        (
+            &["start", "daily"],
+            2,
+            "`daily`: of what is this the name?\nhint: --seed daily, --profile daily or ",
+        ),
+        (&["serve", "--listen", "here"], 2, "write 127.0.0.1:8642, [::1]:8642, or a port alone"),
+        (
+            &["serve", "--data", "/proc/none", "--listen", "0"],
+            1,
+            "error: cannot create /proc/none: No such file or directory (os error 2)\nhint: give a directory that can be made there",
+        ),
+        (&["serve", "--data", "other", "--listen", "192.0.2.1:1"], 2, "can be reached by others"),
+        (
+            &["config", "check", "beans.cxml"],
+            1,
+            "this is XML, and a config is YAML\n  hint: crawler-beans.cxml of Heritrix is imported",
+        ),
+        (
+            &["config", "check", "seeds.json"],
+            1,
+            "hint: objects of Veidemann are imported: `skurd import veidemann",
+        ),
         (&["queue", "--state", "waiting"], 2, "[possible values: queued, in-flight, done, blacklisted]"),
     ];
     for (args, code, expected) in table {
@@ -98,6 +130,24 @@ fn i1_wrong_input_says_what_would_be_right() {
         assert!(told.code == Some(code) && told.err.contains(expected), "{args:?}: {told:?}");
         assert!(told.out.is_empty() && told.err.starts_with("error: "), "{args:?}: {told:?}");
     }
+}
+
+#[test]
+fn i1_a_port_that_is_taken_is_told() {
+    let world = World::declared(SKURD, CONFIG);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let told = world.skurd(&[
+        "serve",
+        "--listen",
+        &port,
+        "--allow-net",
+        "127.0.0.0/8",
+        "--resolve",
+        "*.no=127.0.0.1:1",
+    ]);
+    let expected = format!("error: cannot listen at 127.0.0.1:{port}: something else listens there\nhint: ");
+    assert!(told.code == Some(1) && told.err.contains(&expected), "{told:?}");
 }
 
 #[test]

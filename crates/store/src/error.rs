@@ -102,6 +102,9 @@ pub enum OpenError {
     )]
     UpgradeThere { address: String, to: u8, source: Error },
 
+    #[error("cannot read {}, which the address of the store names: {problem}", path.display())]
+    Certificate { path: PathBuf, problem: String },
+
     #[error("{}: {problem}", path.display())]
     BadNodeFile { path: PathBuf, problem: String },
 

@@ -62,7 +62,11 @@ struct State {
     rng: fastrand::Rng,
     /// What it shows as its own time, if it has one.
     clock: Option<StoreTime>,
+    watcher: Option<Watcher>,
 }
+
+/// Told of each commit, in their order: the keys it writes, and what they hold from then on.
+pub(crate) type Watcher = Arc<dyn Fn(&[(Bytes, Option<Bytes>)]) + Send + Sync>;
 
 /// Milliseconds since 1970.
 pub(crate) type StoreTime = Arc<dyn Fn() -> i64 + Send + Sync>;
@@ -101,6 +105,7 @@ impl Mem {
             faults: Faults::default(),
             rng: fastrand::Rng::with_seed(seed),
             clock: None,
+            watcher: None,
         };
         Mem {
             state: Arc::new(Mutex::new(state)),
@@ -125,6 +130,10 @@ impl Mem {
         self.state.lock().clock = Some(clock);
     }
 
+    pub(crate) fn set_watcher(&self, watcher: Watcher) {
+        self.state.lock().watcher = Some(watcher);
+    }
+
     pub(crate) async fn maybe_pause(&self) {
         let pauses = {
             let mut state = self.state.lock();
@@ -136,16 +145,19 @@ impl Mem {
         }
     }
 
-    /// As long as so many round trips take, if they take any time.
+    /// As long as so many round trips take, if they take any time. Timers go by the millisecond: what
+    /// is over is rounded up or down by chance, so that on average it takes as long as it should.
     pub(crate) async fn travel(&self, round_trips: u64) {
-        let us = {
+        let ms = {
             let mut state = self.state.lock();
-            match state.faults.round_trip_us {
+            let (from, to) = match state.faults.round_trip_us {
                 (_, 0) => return,
-                (from, to) => state.rng.u64(from..=to.max(from)),
-            }
+                (from, to) => (from, to.max(from)),
+            };
+            let us = state.rng.u64(from..=to) * round_trips;
+            (us + state.rng.u64(0..1000)) / 1000
         };
-        tokio::time::sleep(Duration::from_micros(us * round_trips)).await;
+        tokio::time::sleep(Duration::from_millis(ms)).await;
     }
 
     pub(crate) fn operations(&self) -> &Operations {
@@ -250,6 +262,9 @@ impl State {
         match set.durability {
             Durability::Synced => self.unsynced.clear(),
             Durability::Relaxed => self.remember(&writes),
+        }
+        if let Some(watcher) = &self.watcher {
+            watcher(&writes);
         }
         self.write(writes);
     }

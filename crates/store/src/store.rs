@@ -9,12 +9,13 @@ use crate::embedded::{self, CheckReport, Embedded, Missing, Options};
 use crate::engine::Engine;
 use crate::error::{Error, OpenError, Result};
 use crate::mem::{Faults, Mem, StoreCopy};
+use crate::place::Place;
 use crate::retry::{Retry, WhenUndetermined};
 use crate::stats::{Figures, Progress, RoundTrips, Stats};
 #[cfg(feature = "tikv")]
 use crate::tikv::Tikv;
 use crate::turn::Turns;
-use crate::txn::Tx;
+use crate::txn::{Bytes, Tx};
 use crate::upgrade::{self, FORMAT};
 
 /// A store, whatever its engine. Handles are cheap to clone; the last one to go closes it.
@@ -133,8 +134,7 @@ impl Store {
         }
         let opened = upgrade::wait(async {
             if format < FORMAT {
-                upgrade::begin(&store, format).await?;
-                tikv.write_format().await?;
+                tikv.begin_upgrade(&upgrade::begun(&store, format).await?).await?;
             }
             upgrade::go_on(&store, options.upgrades, options.notice).await
         });
@@ -155,11 +155,32 @@ impl Store {
         Ok(Store { _held: Some(Arc::new(held)), ..store })
     }
 
+    /// The same, where a store that is not there is an error.
+    pub fn open_existing_cluster_for(
+        dir: &Path,
+        address: &Address,
+        options: &Options,
+    ) -> Result<Store, OpenError> {
+        let held = embedded::lock_directory(dir)?;
+        let store = Place::Cluster(address.clone()).open_existing(options)?;
+        Ok(Store { _held: Some(Arc::new(held)), ..store })
+    }
+
     /// For tests of one process that move its clock by hand.
     #[cfg(all(feature = "tikv", feature = "contract"))]
     pub(crate) fn be_alone(&self) {
         if let Engine::Tikv(tikv) = &self.engine {
             tikv.be_alone();
+        }
+    }
+
+    /// For tests: one turn of removing what was replaced longer ago than `kept`, by a process that
+    /// calls itself `me`. Says whether it was its to do.
+    #[cfg(all(feature = "tikv", feature = "contract"))]
+    pub async fn collect_garbage(&self, me: u64, kept: std::time::Duration) -> Result<bool> {
+        match &self.engine {
+            Engine::Tikv(tikv) => tikv.collect_garbage(me, kept).await,
+            Engine::Mem(_) | Engine::Embedded(_) => Ok(false),
         }
     }
 
@@ -276,6 +297,19 @@ impl Store {
     /// Gives it a clock of its own, in milliseconds since 1970 (in-memory engine only).
     pub fn keep_time(&self, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Result<()> {
         self.mem()?.set_clock(Arc::new(clock));
+        Ok(())
+    }
+
+    /// The same store as another process has it that is at work on it, with queues and figures of its
+    /// own (in-memory engine only).
+    pub fn elsewhere(&self) -> Result<Store> {
+        Ok(Store::with(Engine::Mem(self.mem()?.clone()), Arc::default()))
+    }
+
+    /// Tells of each commit from now on, in their order: the keys it writes, and what they hold from
+    /// then on (in-memory engine only).
+    pub fn watch(&self, watcher: impl Fn(&[(Bytes, Option<Bytes>)]) + Send + Sync + 'static) -> Result<()> {
+        self.mem()?.set_watcher(Arc::new(watcher));
         Ok(())
     }
 

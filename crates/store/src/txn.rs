@@ -10,6 +10,7 @@
 //! are spent.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -321,21 +322,23 @@ impl Tx {
         buffer.check_open()?;
         let size = write.as_ref().map_or(0, Write::bytes);
         check_size("a value", size, VALUE_BYTES_MAX)?;
-        // What is written over counts no more.
+        let Buffer { writes, bytes, .. } = &mut *buffer;
         let key_bytes = key.len() + self.inner.engine.key_bytes();
-        let before = buffer.writes.get(&key).map_or(0, |before| key_bytes + before.bytes());
-        let total = match &write {
-            None if before > 0 => buffer.bytes,
-            _ => buffer.bytes - before + key_bytes + size,
-        };
-        check_size("a transaction", total, self.inner.engine.txn_bytes_max())?;
-        buffer.bytes = total;
-        match write {
-            Some(write) => {
-                buffer.writes.insert(key, write);
+        let fits = |total| check_size("a transaction", total, self.inner.engine.txn_bytes_max());
+        match (writes.entry(key), write) {
+            (Entry::Vacant(place), write) => {
+                let total = *bytes + key_bytes + size;
+                fits(total)?;
+                *bytes = total;
+                place.insert(write.unwrap_or(Write::Lock));
             }
-            None => {
-                buffer.writes.entry(key).or_insert(Write::Lock);
+            (Entry::Occupied(_), None) => {}
+            (Entry::Occupied(mut place), Some(write)) => {
+                // What is written over counts no more.
+                let total = *bytes - place.get().bytes() + size;
+                fits(total)?;
+                *bytes = total;
+                place.insert(write);
             }
         }
         Ok(())

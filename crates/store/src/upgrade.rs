@@ -28,7 +28,7 @@ use std::thread::Thread;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::KEY_BYTES_MAX;
 use crate::notice::Notice;
 use crate::store::Store;
@@ -117,6 +117,15 @@ pub(crate) async fn begin(store: &Store, from: u8) -> Result<()> {
     Ok(())
 }
 
+/// What [`begin`] writes, for an engine that commits it with the format: others may be opening the
+/// store, too.
+#[cfg(feature = "tikv")]
+pub(crate) async fn begun(store: &Store, from: u8) -> Result<crate::txn::WriteSet> {
+    let tx = store.begin().await?;
+    PROGRESS.put(&tx, (PROGRESS_KEY,), &Progress { from, done: Vec::new(), after: None })?;
+    tx.finish()
+}
+
 /// Does what is left to do, if anything is. Who does not know the steps (none) leaves them to
 /// somebody who does.
 pub(crate) async fn go_on(store: &Store, steps: Option<&[Step]>, notice: fn(&Notice)) -> Result<()> {
@@ -137,7 +146,11 @@ pub(crate) async fn go_on(store: &Store, steps: Option<&[Step]>, notice: fn(&Not
             None => PROGRESS.delete(&tx, (PROGRESS_KEY,))?,
         }
         tx.set_durability(Durability::Relaxed);
-        store.commit(&tx).await?;
+        match store.commit(&tx).await {
+            // Another process is at it, too, and has come further.
+            Err(Error::Conflict { .. }) => {}
+            committed => committed?,
+        }
     }
     if is_told {
         store.sync().await?;

@@ -21,12 +21,14 @@ pub fn profile(name: &str, collection: &str) -> Profile {
         ttl: None,
         robots: RobotsPolicy::Obey,
         limits: Limits::default(),
+        traps: policy::trap::Traps::Warn,
+        ..Profile::default()
     }
 }
 
 pub fn seed(name: &str, url: &str, profiles: &[&str]) -> Seed {
     let profiles = profiles.iter().map(|name| (*name).to_owned()).collect();
-    Seed { name: name.to_owned(), url: url.to_owned(), active: true, profiles }
+    Seed { name: name.to_owned(), url: url.to_owned(), active: true, profiles, ..Seed::default() }
 }
 
 /// What can be declared by a change.

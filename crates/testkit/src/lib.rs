@@ -5,7 +5,7 @@
 //!
 //! The rest is behind features, which only tests and benches switch on. `catalog` makes what is
 //! declared, and numbers that are the same each time; `clock` has clocks for the frontier; `tls`
-//! encrypts a web; `world` is a directory with the real binary in it, and a reader of archive files
+//! encrypts a web and has little proxies; `world` is a directory with the real binary in it, and a reader of archive files
 //! that has none of the code under test.
 
 #![cfg_attr(
@@ -20,6 +20,8 @@ pub mod clock;
 pub mod coding;
 #[cfg(feature = "world")]
 pub mod gzip;
+#[cfg(feature = "tls")]
+pub mod proxy;
 #[cfg(feature = "catalog")]
 pub mod random;
 pub mod town;

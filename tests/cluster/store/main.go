@@ -28,7 +28,7 @@ const messageBytesMax = 64 << 20
 // What the consensus has to tell goes where all else goes.
 type consensusLog struct{ *zap.SugaredLogger }
 
-func (l consensusLog) Warning(what ...interface{})               { l.Warn(what...) }
+func (l consensusLog) Warning(what ...interface{})              { l.Warn(what...) }
 func (l consensusLog) Warningf(how string, what ...interface{}) { l.Warnf(how, what...) }
 
 func main() {
@@ -36,14 +36,22 @@ func main() {
 	drivers := flag.String("pd", "", "placement drivers, host:port each, with commas")
 	address := flag.String("listen", "", "host:port")
 	data := flag.String("data", "", "a directory")
+	certificates := flag.String("certificates", "", "a directory with certificates: who has none is not answered")
+	make := flag.String("make-certificates", "", "addresses with commas: makes the certificates, and no more")
 	flag.Parse()
-	if err := serve(*settings, *drivers, *address, *data); err != nil {
+	var err error
+	if *make != "" {
+		err = makeCertificates(*certificates, strings.Split(*make, ","))
+	} else {
+		err = serve(*settings, *drivers, *address, *data, *certificates)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func serve(settings, drivers, address, data string) error {
+func serve(settings, drivers, address, data, certificates string) error {
 	conf := config.DefaultConf
 	if _, err := toml.DecodeFile(settings, &conf); err != nil {
 		return err
@@ -72,12 +80,20 @@ func serve(settings, drivers, address, data string) error {
 	if err != nil {
 		return err
 	}
-	outer := grpc.NewServer(
+	options := []grpc.ServerOption{
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
-		grpc.InitialWindowSize(1<<30),
-		grpc.InitialConnWindowSize(1<<30),
+		grpc.InitialWindowSize(1 << 30),
+		grpc.InitialConnWindowSize(1 << 30),
 		grpc.MaxRecvMsgSize(messageBytesMax),
-	)
+	}
+	if certificates != "" {
+		known, err := onlyWith(certificates)
+		if err != nil {
+			return err
+		}
+		options = append(options, grpc.Creds(known))
+	}
+	outer := grpc.NewServer(options...)
 	tikvpb.RegisterTikvServer(outer, answers{inner})
 	deadlock.RegisterDeadlockServer(outer, inner)
 	return outer.Serve(listener)

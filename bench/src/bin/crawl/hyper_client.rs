@@ -36,6 +36,8 @@ pub(crate) fn run(shape: &Shape, port: u16) -> Result<Run> {
         seconds: watch.elapsed().as_secs_f64(),
         cpu_seconds: cpu_seconds() - before,
         peak_mib: memory_mib().1,
+        archive_bytes: 0,
+        written_bytes: 0,
     })
 }
 

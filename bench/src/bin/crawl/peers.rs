@@ -31,15 +31,20 @@ pub(crate) struct Run {
     pub(crate) seconds: f64,
     pub(crate) cpu_seconds: f64,
     pub(crate) peak_mib: u64,
+    /// Of WARC files.
+    pub(crate) archive_bytes: u64,
+    /// Handed to the disk, whatever became of it.
+    pub(crate) written_bytes: u64,
 }
 
 pub(crate) fn peers(shape: &Shape, port: u16) -> Result<Vec<Peer>> {
     let peer = |name: &str, what| Peer { name: name.to_owned(), what, port, shape: *shape };
     Ok(vec![
         peer("bare hyper client, 64 connections", What::Hyper),
-        peer("skurd --warc gzip", What::Skurd(&["--warc", "gzip"])),
-        peer("skurd --warc zstd", What::Skurd(&["--warc", "zstd"])),
-        peer("skurd --warc none", What::Skurd(&["--warc", "none"])),
+        peer("skurd --warc gzip", What::Skurd(&["--warc", "gzip", "--no-index"])),
+        peer("skurd --warc gzip, live index", What::Skurd(&["--warc", "gzip"])),
+        peer("skurd --warc zstd", What::Skurd(&["--warc", "zstd", "--no-index"])),
+        peer("skurd --warc none", What::Skurd(&["--warc", "none", "--no-index"])),
         peer("wget2 --max-threads=16, no archive", What::Wget2),
         peer("wget --warc-file (gzip)", What::WgetWarc),
     ])
@@ -52,7 +57,7 @@ impl Peer {
             (0..self.shape.hosts).map(|n| format!("http://{}:{}/p/0", Shape::host(n), self.port)).collect();
         let list = dir.path().join("urls.txt");
         std::fs::write(&list, urls.join("\n") + "\n")?;
-        match &self.what {
+        let run = match &self.what {
             What::Hyper => hyper_client::run(&self.shape, self.port),
             What::Skurd(more) => measure(&mut self.skurd(dir.path(), &urls, more)?),
             What::Wget2 => measure(
@@ -77,7 +82,8 @@ impl Peer {
                     .arg(&list)
                     .current_dir(dir.path()),
             ),
-        }
+        };
+        Ok(Run { archive_bytes: archived(&dir.path().join("data/warc")) + archived(dir.path()), ..run? })
     }
 
     fn skurd(&self, dir: &Path, urls: &[String], more: &[&str]) -> Result<Command> {
@@ -95,12 +101,19 @@ impl Peer {
                 "--workers",
                 "64",
             ])
-            .args(["--robots", "ignore", "--no-index", "--data"])
+            .args(["--robots", "ignore", "--data"])
             .arg(dir.join("data"))
             .args(more)
             .args(urls);
         Ok(command)
     }
+}
+
+/// How long the WARC files of a directory are.
+fn archived(dir: &Path) -> u64 {
+    let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let warc = files.filter(|file| file.file_name().to_string_lossy().contains(".warc"));
+    warc.filter_map(|file| Some(file.metadata().ok()?.len())).sum()
 }
 
 fn measure(command: &mut Command) -> Result<Run> {
@@ -118,7 +131,9 @@ fn measure(command: &mut Command) -> Result<Run> {
         #[allow(clippy::disallowed_methods, reason = "waiting for another process is all there is to do")]
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    Ok(Run { seconds: watch.elapsed().as_secs_f64(), cpu_seconds: last.cpu_seconds, peak_mib: last.peak_mib })
+    let Reading { cpu_seconds, peak_mib, written_bytes } = last;
+    let seconds = watch.elapsed().as_secs_f64();
+    Ok(Run { seconds, cpu_seconds, peak_mib, archive_bytes: 0, written_bytes })
 }
 
 /// What the kernel says of a process.
@@ -126,6 +141,7 @@ fn measure(command: &mut Command) -> Result<Run> {
 struct Reading {
     cpu_seconds: f64,
     peak_mib: u64,
+    written_bytes: u64,
 }
 
 impl Reading {
@@ -138,6 +154,9 @@ impl Reading {
         // After the name in brackets: user and system time are the 12th and 13th.
         let mut times = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
         let ticks = times.next()?.parse::<f64>().ok()? + times.next()?.parse::<f64>().ok()?;
-        Some(Reading { cpu_seconds: ticks / 100.0, peak_mib })
+        let io = std::fs::read_to_string(proc.join("io")).ok()?;
+        let written = io.lines().find_map(|line| line.strip_prefix("write_bytes: "))?;
+        let written_bytes = written.trim().parse().ok()?;
+        Some(Reading { cpu_seconds: ticks / 100.0, peak_mib, written_bytes })
     }
 }

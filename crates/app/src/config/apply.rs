@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use declare::secret::restore;
+use declare::secret;
 use declare::{self, ConfigError, Declared, counted};
 use policy::catalog::{Catalog, Change};
-use policy::model::Politeness;
+use policy::model::{DeclaredWalk, Politeness};
+use policy::way::Way;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -53,14 +54,13 @@ pub async fn apply_config(
         let mut declared = declare::parse("config", text.as_ref()).map_err(|error| wrong(&error))?;
         drop(text);
         let _turn = app.edits.lock().await;
-        let differences = app.look(|catalog| -> Answer<_> {
-            for collection in &mut declared.collections {
-                restore(collection, catalog)?;
-            }
+        let differences = app.look_to_edit(|catalog| -> Answer<_> {
+            secret::restore_declared(&mut declared, catalog)?;
             Ok(differences(catalog, declared, prune))
         });
-        let (changes, kinds) = differences.await??;
-        app.frontier.declare(&changes).await?;
+        let (since, found) = differences.await?;
+        let (changes, kinds) = found?;
+        app.declare(since, &changes).await?;
         Ok(Applied { changed: !changes.is_empty(), kinds })
     });
     applied.await
@@ -85,7 +85,8 @@ fn differences(catalog: &Catalog, declared: Declared, prune: bool) -> (Vec<Chang
     for deletion in &deletions {
         counts[kind_of(deletion)].deleted += 1;
     }
-    let hosts: HashMap<&str, &Politeness> = catalog.host_overrides().collect();
+    let declared = Declared { walks: in_their_places(catalog, declared.walks), ..declared };
+    let hosts: HashMap<&str, &(Politeness, Way)> = catalog.host_overrides().collect();
     let mut changes = Vec::new();
     for change in declared.into_changes() {
         let count = &mut counts[kind_of(&change)];
@@ -101,6 +102,18 @@ fn differences(catalog: &Catalog, declared: Declared, prune: bool) -> (Vec<Chang
     }
     changes.extend(deletions);
     (changes, counts)
+}
+
+/// Walks that stand in the file in the order they take turns in now keep their places, whatever
+/// numbers those have.
+fn in_their_places(catalog: &Catalog, mut walks: Vec<DeclaredWalk>) -> Vec<DeclaredWalk> {
+    let places = walks.iter().map(|walk| catalog.walk(&walk.name).map(|known| (known.place, &known.name)));
+    let Some(places) = places.collect::<Option<Vec<_>>>() else { return walks };
+    if places.is_sorted() {
+        let places: Vec<u32> = places.into_iter().map(|(place, _)| place).collect();
+        walks.iter_mut().zip(places).for_each(|(walk, place)| walk.place = place);
+    }
+    walks
 }
 
 enum Found {
@@ -119,16 +132,18 @@ impl Found {
     }
 }
 
-fn compare(catalog: &Catalog, hosts: &HashMap<&str, &Politeness>, change: &Change) -> Found {
+fn compare(catalog: &Catalog, hosts: &HashMap<&str, &(Politeness, Way)>, change: &Change) -> Found {
     match change {
         Change::PutSettings(settings) => Found::of(Some(catalog.settings()), settings),
         Change::PutCollection(collection) => Found::of(catalog.collection(&collection.name), collection),
         Change::PutProfile(profile) => Found::of(catalog.profile(&profile.name), profile),
         Change::PutSeed(seed) => Found::of(catalog.seed(&seed.name).map(|entry| &entry.seed), seed),
         Change::PutGroup(group) => Found::of(catalog.group(&group.name), group),
-        Change::PutHostPoliteness { host, politeness } => {
-            Found::of(hosts.get(host.as_str()).copied(), politeness)
-        }
+        Change::PutHostPoliteness { host, politeness, way } => match hosts.get(host.as_str()) {
+            None => Found::Nothing,
+            Some((own, own_way)) if own == politeness && own_way == way => Found::Same,
+            Some(_) => Found::Other,
+        },
         Change::PutWalk(walk) => Found::of(catalog.walk(&walk.name), walk),
         _ => Found::Other,
     }
@@ -153,7 +168,7 @@ fn deletions(catalog: &Catalog, declared: &Declared) -> Vec<Change> {
     for (kind, kept) in kept {
         gone(kind.names(catalog), kept, &|name| kind.deletion(name));
     }
-    let kept = declared.hosts.iter().map(|(host, _)| host.as_str()).collect();
+    let kept = declared.hosts.iter().map(|(host, ..)| host.as_str()).collect();
     let hosts = catalog.host_overrides().map(|(host, _)| host).collect();
     gone(hosts, kept, &|host| Change::DeleteHostPoliteness(host.to_owned()));
     deletions
@@ -168,5 +183,7 @@ fn kind_of(change: &Change) -> usize {
         Change::PutHostPoliteness { .. } | Change::DeleteHostPoliteness(_) => 4,
         Change::PutSeed(_) | Change::DeleteSeed(_) => 5,
         Change::PutWalk(_) | Change::DeleteWalk(_) => 6,
+        // No config says them.
+        Change::PutBarred(_) | Change::DeleteBarred(_) => 0,
     }
 }

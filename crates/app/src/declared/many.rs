@@ -59,8 +59,9 @@ pub struct SeedsAdded {
 #[crate::boxed]
 pub async fn add_seeds(app: &App, many: ManySeeds) -> Answer<SeedsAdded> {
     let _turn = app.edits.lock().await;
-    let (changes, added) = app.look(|catalog| differences(catalog, many)).await??;
-    app.frontier.declare(&changes).await?;
+    let (since, found) = app.look_to_edit(|catalog| differences(catalog, many)).await?;
+    let (changes, added) = found?;
+    app.declare(since, &changes).await?;
     Ok(added)
 }
 
@@ -87,6 +88,7 @@ fn differences(catalog: &Catalog, many: ManySeeds) -> Answer<(Vec<Change>, Seeds
             url: seed.url,
             active: seed.active,
             profiles: Vec::new(),
+            ..Seed::default()
         });
         for profile in &many.profiles {
             if !wanted.profiles.contains(profile) {

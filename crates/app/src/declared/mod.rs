@@ -100,23 +100,25 @@ pub async fn put(
     body: Value,
 ) -> Answer<(bool, Tagged)> {
     let _turn = app.edits.lock().await;
-    let (change, is_there) = app
-        .look(|catalog| -> Answer<_> {
+    let (since, looked) = app
+        .look_to_edit(|catalog| -> Answer<_> {
             let is_there = kind.is_there(catalog, name);
             let now = is_there.then(|| tag_of(catalog, kind, name));
             expected.check(now.as_deref(), || format!("{kind} {}", excerpt(name)))?;
             Ok((entry::read(catalog, kind, name, body)?, is_there))
         })
-        .await??;
-    app.frontier.declare(&[change]).await?;
+        .await?;
+    let (change, is_there) = looked?;
+    app.declare(since, &[change]).await?;
     Ok((!is_there, app.look(|catalog| Tagged::of(catalog, kind, name)).await?))
 }
 
 #[crate::boxed]
 pub async fn delete(app: &App, kind: Kind, name: &str, expected: &Expected, sweep: bool) -> Answer<Deleted> {
     let turn = app.edits.lock().await;
-    let name = app.look(|catalog| found(catalog, kind, name, expected)).await??;
-    app.frontier.declare(&[kind.deletion(&name)]).await?;
+    let (since, name) = app.look_to_edit(|catalog| found(catalog, kind, name, expected)).await?;
+    let name = name?;
+    app.declare(since, &[kind.deletion(&name)]).await?;
     drop(turn);
     let left_dangling = app.look(|catalog| kind.left_dangling(catalog, &name)).await?;
     let swept = match sweep {
@@ -135,14 +137,15 @@ pub async fn switch(
     active: bool,
 ) -> Answer<Switched> {
     let _turn = app.edits.lock().await;
-    let (name, change) = app
-        .look(|catalog| -> Answer<_> {
+    let (since, looked) = app
+        .look_to_edit(|catalog| -> Answer<_> {
             let name = found(catalog, kind, name, expected)?;
             let change = kind.switch(catalog, &name, active);
             Ok((name, change))
         })
-        .await??;
-    app.frontier.declare(change.as_slice()).await?;
+        .await?;
+    let (name, change) = looked?;
+    app.declare(since, change.as_slice()).await?;
     Ok(Switched { name, active, changed: change.is_some() })
 }
 

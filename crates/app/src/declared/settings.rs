@@ -17,9 +17,9 @@ pub async fn get_settings(app: &App) -> Answer<Tagged> {
 #[crate::boxed]
 pub async fn put_settings(app: &App, expected: &Expected, body: &Value) -> Answer<Tagged> {
     let _turn = app.edits.lock().await;
-    let now = app.look(|catalog| written(catalog.settings())).await?;
+    let (since, now) = app.look_to_edit(|catalog| written(catalog.settings())).await?;
     expected.check(Some(&etag(&now)), || "the settings".to_owned())?;
     let change = Change::PutSettings(Box::new(entry::read_settings(body)?));
-    app.frontier.declare(&[change]).await?;
+    app.declare(since, &[change]).await?;
     get_settings(app).await
 }

@@ -94,6 +94,9 @@ pub struct DomainItem {
     pub new: u64,
     pub changed: u64,
     pub unchanged: u64,
+    /// Of bodies that came over the wire and are archived as references to captures that have them.
+    #[serde(default)]
+    pub saved_bytes: u64,
     pub response_p50_ms: u64,
     pub response_p95_ms: u64,
 }
@@ -187,6 +190,7 @@ fn item(domain: Option<&str>, time: Option<Time>, sum: &Traffic) -> DomainItem {
         new: sum.new,
         changed: sum.changed,
         unchanged: sum.unchanged,
+        saved_bytes: sum.saved_bytes,
         response_p50_ms: sum.response_percentile(0.5).0,
         response_p95_ms: sum.response_percentile(0.95).0,
     }

@@ -1,11 +1,13 @@
 //! Reports (F31–F33): sums over the statistics, as rows and as drawings.
 
+pub mod budgets;
 pub mod contract;
 pub mod domains;
 pub mod errors;
 pub mod feasibility;
 mod timeline;
 
+pub use budgets::{BudgetItem, BudgetReport};
 pub use contract::OverdueItem;
 use declare::given::duration;
 pub use domains::{DomainItem, DomainsBy, TimeStep};

@@ -113,10 +113,11 @@ pub async fn resume_walk(app: &App, name: String, AnotherRun { strategy }: Anoth
 #[crate::boxed]
 pub async fn switch(app: &App, name: String, active: bool) -> Answer<Switched> {
     let _turn = app.edits.lock().await;
-    let walk = declared(app, &name).await?;
+    let (since, walk) = app.look_to_edit(|catalog| found(catalog, &name)).await?;
+    let walk = walk?;
     let changed = walk.active != active;
     if changed {
-        app.frontier.declare(&[Change::PutWalk(Box::new(DeclaredWalk { active, ..walk }))]).await?;
+        app.declare(since, &[Change::PutWalk(Box::new(DeclaredWalk { active, ..walk }))]).await?;
     }
     Ok(Switched { name, active, changed })
 }
@@ -124,7 +125,11 @@ pub async fn switch(app: &App, name: String, active: bool) -> Answer<Switched> {
 /// A walk as it is declared.
 #[crate::boxed]
 pub async fn declared(app: &App, name: &str) -> Answer<DeclaredWalk> {
-    app.look(|catalog| catalog.walk(name).cloned().ok_or_else(|| nowhere(catalog, name))).await?
+    app.look(|catalog| found(catalog, name)).await?
+}
+
+fn found(catalog: &Catalog, name: &str) -> Answer<DeclaredWalk> {
+    catalog.walk(name).cloned().ok_or_else(|| nowhere(catalog, name))
 }
 
 fn nowhere(catalog: &Catalog, name: &str) -> Problem {

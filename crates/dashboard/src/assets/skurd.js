@@ -31,6 +31,7 @@
     harvests_per_second: (figures) => figures.harvests_per_second.toFixed(1),
     bytes_per_second: (figures) => bytes(figures.bytes_per_second),
     total_bytes: (figures) => bytes(figures.total_bytes),
+    total_saved_bytes: (figures) => bytes(figures.total_saved_bytes),
     on_time: (figures) => (figures.on_time === null ? "\u2013" : percent(figures.on_time)),
   };
 

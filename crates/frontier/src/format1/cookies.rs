@@ -53,6 +53,8 @@ impl From<Jar> for cookies::Row {
             host_only: old.host_only,
             path: old.path,
             secure: old.secure,
+            http_only: false,
+            same_site: None,
             expires: old.expires,
             // Before all that were ever set at a time, and in their order.
             created: Time(i64::try_from(old.order).unwrap_or(i64::MAX)),

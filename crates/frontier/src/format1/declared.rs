@@ -4,12 +4,15 @@
 //! not now makes its row unreadable.
 
 use policy::browser::{BrowserProgram, BrowserSettings, Engine};
+use policy::budget::Budget;
 use policy::catalog;
-use policy::model::{self, BadCertificates as Certificates, RobotsPolicy as Robots};
+use policy::model::{self, BadCertificates as Certificates, Dedup, RobotsPolicy as Robots};
 use policy::scope;
 use policy::time::Span;
+use policy::trap::Traps;
 use policy::url;
 use policy::walk;
+use policy::way::Way;
 use serde::Deserialize;
 use store::table::read;
 
@@ -63,7 +66,8 @@ impl Change {
             Change::PutGroup(old) => catalog::Change::PutGroup(old.into()),
             Change::DeleteGroup(name) => catalog::Change::DeleteGroup(name),
             Change::PutHostPoliteness { host, politeness } => {
-                catalog::Change::PutHostPoliteness { host, politeness: politeness.into() }
+                let way = Way::default();
+                catalog::Change::PutHostPoliteness { host, politeness: politeness.into(), way }
             }
             Change::DeleteHostPoliteness(host) => catalog::Change::DeleteHostPoliteness(host),
             Change::PutSettings(old) => catalog::Change::PutSettings(Box::new((*old).into())),
@@ -110,6 +114,9 @@ impl From<Collection> for model::Collection {
             index: old.index,
             engine: Engine::Http,
             browser: BrowserSettings::default(),
+            dedup: Dedup::Url,
+            way: Way::default(),
+            budget: Budget::default(),
         }
     }
 }
@@ -150,6 +157,13 @@ impl Profile {
                 RobotsPolicy::ObeyAs(agent) => Robots::ObeyAs(agent),
             },
             limits: self.limits.into(),
+            slowest: None,
+            at: None,
+            weekdays: Vec::new(),
+            timezone: None,
+            windows: Vec::new(),
+            budget: Budget::default(),
+            traps: Traps::Warn,
         })
     }
 }
@@ -275,7 +289,13 @@ struct Seed {
 
 impl From<Seed> for model::Seed {
     fn from(old: Seed) -> model::Seed {
-        model::Seed { name: old.name, url: old.url, active: old.active, profiles: old.profiles }
+        model::Seed {
+            name: old.name,
+            url: old.url,
+            active: old.active,
+            profiles: old.profiles,
+            ..model::Seed::default()
+        }
     }
 }
 
@@ -288,7 +308,8 @@ struct HostGroup {
 
 impl From<HostGroup> for model::HostGroup {
     fn from(old: HostGroup) -> model::HostGroup {
-        model::HostGroup { name: old.name, hosts: old.hosts, politeness: old.politeness.into() }
+        let way = Way::default();
+        model::HostGroup { name: old.name, hosts: old.hosts, politeness: old.politeness.into(), way }
     }
 }
 
@@ -302,7 +323,15 @@ struct Politeness {
 
 impl From<Politeness> for model::Politeness {
     fn from(old: Politeness) -> model::Politeness {
-        model::Politeness { factor: old.factor, min: old.min, max: old.max, parallel: old.parallel }
+        model::Politeness {
+            factor: old.factor,
+            min: old.min,
+            max: old.max,
+            parallel: old.parallel,
+            windows: Vec::new(),
+            timezone: None,
+            ..model::Politeness::default()
+        }
     }
 }
 

@@ -14,6 +14,8 @@
 mod cookies;
 mod declared;
 
+use policy::budget::Charges;
+use policy::changes::Changes;
 use policy::contract::Owed;
 use policy::model;
 use policy::owner::Via;
@@ -74,7 +76,7 @@ impl From<UrlState> for schema::UrlState {
     fn from(old: UrlState) -> schema::UrlState {
         match old {
             UrlState::Queued(record) => schema::UrlState::Queued(record.into()),
-            UrlState::Done { run } => schema::UrlState::Done { run },
+            UrlState::Done { run } => schema::UrlState::Done { run, known_to: Vec::new() },
             UrlState::Blacklisted(record) => schema::UrlState::Blacklisted(record.into()),
         }
     }
@@ -132,6 +134,9 @@ impl From<Record> for model::Record {
             // Nobody kept account of it: the upgrade begins to.
             owed: Owed::Nothing,
             terms: None,
+            changes: Changes::default(),
+            charges: Charges::default(),
+            sketch: None,
         }
     }
 }
@@ -299,8 +304,9 @@ impl From<Capture> for schema::Capture {
     }
 }
 
+/// The same in format 2.
 #[derive(Deserialize)]
-struct Traffic {
+pub(crate) struct Traffic {
     requests: u64,
     statuses: Vec<(u16, u64)>,
     errors: Vec<(ErrorKind, u64)>,
@@ -343,6 +349,7 @@ impl From<Traffic> for schema::Traffic {
             changed: old.changed,
             unchanged: old.unchanged,
             response_ms_log2: old.response_ms_log2,
+            saved_bytes: 0,
         }
     }
 }

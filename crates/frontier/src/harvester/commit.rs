@@ -1,7 +1,8 @@
 //! From what was fetched to what is archived and committed.
 //!
 //! A batch is archived with one sync and committed in one transaction, or not at all: then what was
-//! archived of it is cut off again, and it is done anew in another shape. Whoever lost its lease is
+//! archived of it is cut off again, and it is done anew in another shape. The transaction is worked
+//! out while the disk syncs, and committed when it has. Whoever lost its lease is
 //! left out. What weighs too much for one transaction is split before; and should a batch turn out
 //! too large all the same, it is halved until it fits. A page that does not fit alone, whatever is
 //! left out of it, is an error of that page (A12): the harvest goes on.
@@ -84,7 +85,12 @@ where
             .zip(&captures)
             .map(|(fetched, captures)| Harvest { order: &fetched.order, report: &fetched.report, captures })
             .collect();
-        let refused = match self.frontier.complete_all(&harvests, &kept.files).await {
+        let unkept = parking_lot::Mutex::new(None);
+        let on_disk = Box::pin(async {
+            let synced = self.archive.synced().await;
+            synced.inspect_err(|reason| *unkept.lock() = Some(reason.clone()))
+        });
+        let refused = match self.frontier.complete_once(&harvests, &kept.files, on_disk).await {
             Ok(CompletedAll::Done(summaries)) => {
                 self.archive.settled();
                 for (harvest, summary) in harvests.iter().zip(&summaries) {
@@ -106,7 +112,11 @@ where
             // It may have happened: the bytes stay, and the next start compares them with the store.
             Err(error @ Error::Undetermined(_)) => return Err(error.into()),
             Err(error @ Error::TooLarge { .. }) => Ok(Committed::TooLarge(error)),
-            Err(error) => Err(error.into()),
+            Err(error) => match unkept.into_inner() {
+                // The archive has taken it back.
+                Some(reason) => return Err(RunError::Archive(reason)),
+                None => Err(error.into()),
+            },
         };
         self.archive.abandon().await.map_err(RunError::Archive)?;
         refused

@@ -2,8 +2,8 @@
 //! workers.
 //!
 //! Each order is fetched in a task of its own. Everything else is done in turns by one task: take
-//! what has been fetched since last time → archive it, one sync for all → commit it, one
-//! transaction for all → reserve for the workers that are free. So nobody fights for the head of
+//! what has been fetched since last time → archive it, one sync for all, and meanwhile put together
+//! the one transaction for all → commit it → reserve for the workers that are free. So nobody fights for the head of
 //! the host queue or for the row of a host that answers on several connections; a slow disk makes
 //! the turns larger, and fetching waits for it; and what is archived but not committed is always
 //! the last thing in its file.

@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use policy::budget::Charges;
+use policy::changes::Changes;
 use policy::contract::Owed;
 use policy::evaluate::Plan;
 use policy::model::{Position, Record};
@@ -109,8 +111,10 @@ impl Transaction<'_> {
     }
 
     async fn open(&self, name: &str) -> Result<Open> {
+        // Whoever is given a slot writes the row. Who is not must not lock it: nodes whose walks wait for
+        // one host would keep each other from reserving anything.
         let host =
-            HOSTS.lock(self.tx, (name,)).await?.unwrap_or_else(|| Host { head: self.now, ..Host::default() });
+            HOSTS.get(self.tx, (name,)).await?.unwrap_or_else(|| Host { head: self.now, ..Host::default() });
         let unit = match self.group_of(name) {
             Some(group) => Unit::Group(group),
             None => Unit::Host(name.to_owned()),
@@ -145,6 +149,13 @@ impl Transaction<'_> {
         if let Some(until) = self.paused_until(&planned.declared.name, &collection, name) {
             return Ok(Some(Refusal::BacksOff(until)));
         }
+        // F38: what its profile or its host may not have now waits for the next window.
+        let opens =
+            self.catalog().profile(&planned.declared.profile).map(|own| own.hours().opening(self.now));
+        let opens = self.opening(name, opens.unwrap_or(self.now));
+        if opens > self.now {
+            return Ok(Some(Refusal::BacksOff(opens)));
+        }
         // The queue may have come to it first.
         if open.host.is_in_flight(&collection, planned.url.as_str()) {
             return Ok(Some(Refusal::Busy(None)));
@@ -153,7 +164,7 @@ impl Transaction<'_> {
         let slots = match &open.unit {
             Unit::Host(_) => &open.host.slots,
             Unit::Group(name) => {
-                group = GROUPS.lock(self.tx, (name,)).await?.unwrap_or_default();
+                group = GROUPS.get(self.tx, (name,)).await?.unwrap_or_default();
                 &group.slots
             }
         };
@@ -174,7 +185,10 @@ impl Transaction<'_> {
         let (collection, plan) = {
             let catalog = self.catalog();
             let profile = catalog.profile(&declared.profile);
-            let plan = profile.map(|profile| Plan { profiles: Vec::new(), ..Plan::from(profile) });
+            let plan = profile.map(|profile| {
+                let closes = profile.hours().closing(self.now);
+                Plan { profiles: Vec::new(), closes, ..Plan::from(profile) }
+            });
             let collection = profile.map(|profile| profile.collection.clone());
             collection.zip(plan).ok_or_else(|| {
                 store::Error::Corrupt(format!("walk {:?} goes on without its profile", declared.name))
@@ -197,6 +211,9 @@ impl Transaction<'_> {
             problem: None,
             owed: Owed::Nothing,
             terms: None,
+            changes: Changes::default(),
+            charges: Charges::default(),
+            sketch: None,
         };
         let picked = Picked { collection, url: url.clone(), record, plan };
         let mut order = self.take_slot(&open.unit, url.site(), &mut open.host, picked, lease).await?;

@@ -29,10 +29,14 @@ pub(crate) struct Step {
 }
 
 impl Step {
+    pub(super) fn row(&self) -> WalkRow {
+        let Step { changes, resume, ended, run, .. } = self;
+        WalkRow { head: changes.head.clone(), resume: *resume, ended: *ended, run: *run }
+    }
+
     pub(crate) fn write(&self, tx: &Tx) -> Result<()> {
-        let Step { walk, changes, resume, ended, run, .. } = self;
-        let row = WalkRow { head: changes.head.clone(), resume: *resume, ended: *ended, run: *run };
-        WALKS.put(tx, (walk,), &row)?;
+        let Step { walk, changes, .. } = self;
+        WALKS.put(tx, (walk,), &self.row())?;
         changes.stretches.iter().try_for_each(|(stretch, row)| WALK_IDS.put(tx, (walk, *stretch), row))
     }
 }
@@ -74,8 +78,8 @@ impl Walks {
             let round =
                 room.rounds.iter_mut().find_map(|round| Some((round.issued(&own.walk, own.id)?, round)));
             if let Some((turn, round)) = round {
-                if matches!(report.result, Fetch::RobotsRead) {
-                    // Reading robots.txt was nobody's turn.
+                if matches!(report.result, Fetch::HostAsked) {
+                    // That was nobody's turn.
                     round.undo(&turn);
                     continue;
                 }
@@ -146,7 +150,7 @@ impl Transaction<'_> {
                 host.failures = host.failures.saturating_add(1);
                 host.backoff_until = self.cooldown(order).map(|cooldown| self.now.plus(cooldown));
             }
-            Fetch::NoAnswer(_) | Fetch::RobotsDenied { .. } | Fetch::RobotsRead | Fetch::Deferred { .. } => {}
+            Fetch::NoAnswer(_) | Fetch::RobotsDenied { .. } | Fetch::HostAsked | Fetch::Deferred { .. } => {}
         }
         let Followed { added, left_out } = self.follow_walk(order, report, alone, arrivals).await?;
         Ok(Summary { captured: !captures.is_empty(), added, left_out, ..Summary::default() })

@@ -111,8 +111,8 @@ impl Frontier {
         if !rests {
             return Err(WalkError::Busy(name.to_owned()));
         }
-        let head = match row {
-            Some(row) => Some(row.head),
+        let head = match &row {
+            Some(row) => Some(row.head.clone()),
             // It begins by itself; only holes it has none.
             None if resume != Resume::Holes => return Ok(()),
             None => Walk::new(declared.settings.clone()).dirty().map(|changes| changes.head),
@@ -126,13 +126,20 @@ impl Frontier {
         let changes = walk.dirty().unwrap_or(Changes { head, stretches: Vec::new() });
         let step =
             &Step { walk: name.to_owned(), changes, resume, ended, run: WalkRun::default(), claim: None };
+        let seen = &row;
         let written = self.store.transact_idempotent(|tx| async move {
+            // Another node may have resumed it since, and walked on: its steps stay as they are.
+            let now = WALKS.lock(&tx, (name,)).await?;
+            if now != *seen && now.as_ref() != Some(&step.row()) {
+                return Ok(false);
+            }
             handled(&tx).await?;
-            step.write(&tx)
+            step.write(&tx)?;
+            Ok(true)
         });
         let written = written.await;
         self.walks.reload(name);
-        Ok(written?)
+        if written? { Ok(()) } else { Err(WalkError::Busy(name.to_owned())) }
     }
 
     /// Forgets what is known of a walk's ids, as if it had never been walked.

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use frontier::ports::{AnswerFacts, CaptureKey, Clock, Fetch, Order, Outlink, Report};
+use frontier::schema::{LATEST, Latest};
 use frontier::{Capture, Completed, Frontier, Situation, State, Target};
 use policy::Rule;
 use policy::catalog::Change;
@@ -84,6 +85,20 @@ impl Bench {
         let completed = self.frontier.complete(order, report, &captures).await.unwrap();
         self.sound().await;
         completed
+    }
+
+    /// Rows of the last harvests, as another process may have left them.
+    pub async fn put_latest(&self, keys: impl Iterator<Item = (i64, u64)>) {
+        let row = Latest {
+            collection: "news".into(),
+            url: "https://a.no/".into(),
+            status: None,
+            error: None,
+            bytes: 0,
+        };
+        let tx = self.store.begin().await.unwrap();
+        keys.for_each(|key| LATEST.put(&tx, key, &row).unwrap());
+        self.store.commit(&tx).await.unwrap();
     }
 
     pub async fn sound(&self) {

@@ -136,7 +136,8 @@ pub struct World {
 
 impl Default for World {
     fn default() -> World {
-        let politeness = Politeness { factor: 0.0, min: Span(100), max: Span(100), parallel: 1 };
+        let politeness =
+            Politeness { factor: 0.0, min: Span(100), max: Span(100), parallel: 1, ..Politeness::default() };
         World {
             settings: Settings { politeness, ..Settings::default() },
             limits: Limits::default(),

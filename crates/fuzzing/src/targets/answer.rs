@@ -83,7 +83,7 @@ fn answer(input: &[u8]) {
         let url = CrawlUrl::from_normal(address).unwrap();
         let (rules, limits) = (
             UrlRules::default(),
-            Limits { links_max: 100, anchor_bytes_max: 40, decoded_bytes_max: 100_000 },
+            Limits { links_max: 100, anchor_bytes_max: 40, decoded_bytes_max: 100_000, text: true },
         );
         let read =
             Page { url: &url, head: &head, limits, rules: &rules, forms: false, announced_as_sitemap: false };

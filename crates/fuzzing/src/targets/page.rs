@@ -10,7 +10,8 @@ use policy::url::{CrawlUrl, UrlRules};
 use super::url;
 use crate::{Seeds, Target, Trickle, first_line};
 
-const LIMITS: Limits = Limits { links_max: 100, anchor_bytes_max: 40, decoded_bytes_max: 200_000 };
+const LIMITS: Limits =
+    Limits { links_max: 100, anchor_bytes_max: 40, decoded_bytes_max: 200_000, text: true };
 
 pub const HTML: Target = Target {
     name: "html",

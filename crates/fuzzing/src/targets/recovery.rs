@@ -28,7 +28,7 @@ use tempfile::TempDir;
 use super::RUNTIME;
 use harvest::session::frontier_of;
 use harvest::wire::archive::adopt;
-use harvest::wire::{Identity, PackedAnswer, WarcArchive, WireSettings, warc_dir};
+use harvest::wire::{Introduction, PackedAnswer, WarcArchive, WireSettings, warc_dir};
 
 /// What happens in one life of an archive.
 const EVENTS_MAX: usize = 40;
@@ -108,7 +108,7 @@ fn open(data: &Path, store: &Store) -> (Arc<Frontier>, WarcArchive) {
         dir: data.to_owned(),
         overrides: Overrides::default(),
         allowed: Vec::new(),
-        identity: Identity::default(),
+        introduction: Introduction::default(),
         certificates: BadCertificates::Accept,
         compression: Some(Compression::None),
         workers: 1,
@@ -409,17 +409,20 @@ fn order(url: &str, collection: &str) -> Order {
         lane: Lane::Live,
         collection: collection.to_owned(),
         url: CrawlUrl::from_normal(url).expect("a URL"),
+        run: 0,
         seed: "s".to_owned(),
         due: NOON,
         last_fetch: None,
         held: Held::until(NOON),
         claim: None,
+        closes: None,
         plan: Plan {
             profiles: Vec::new(),
             every: Span::days(1),
             length: None,
             robots: RobotsPolicy::Ignore,
             limits: Limits::default(),
+            closes: None,
         },
         position: Position::default(),
         politeness: Politeness::default(),

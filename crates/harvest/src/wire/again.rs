@@ -22,7 +22,8 @@ use policy::standing::Subject;
 use policy::time::{Span, Time};
 use tokio::time::Instant;
 
-use super::fetch::{WireFetcher, agent};
+use super::fetch::WireFetcher;
+use super::manner::agent;
 use super::robots::{Asked, Failure, Ruling};
 
 /// Requests for robots.txt that one order makes: as many as there may be redirects, and the first.
@@ -61,7 +62,7 @@ impl WireFetcher {
         if order.walk.is_some() {
             return Ok(again);
         }
-        match self.client.look_up(&order.url).await {
+        match self.client.look_up(&order.url, &self.way(&order.collection, &order.url)).await {
             Ok(record) => again.dns = record,
             Err(_) => {
                 again.dns_failed = true;
@@ -91,7 +92,8 @@ impl WireFetcher {
             }
             let Asking { took, crawl_delay, retry_after } = over;
             let at = self.frontier.another_request(order, took, crawl_delay, retry_after).await?;
-            let Some(at) = at else { return Ok(()) };
+            // F38: what was known before has to do where no window is open for another request.
+            let Some(at) = at.filter(|at| !order.is_closed(*at)) else { return Ok(()) };
             if !rested(&self.frontier, at, deadline).await {
                 return Ok(());
             }
@@ -110,7 +112,7 @@ impl WireFetcher {
                     }
                 }
                 Ok(Asked::Deferred(until)) => {
-                    if !rested(&self.frontier, until, deadline).await {
+                    if order.is_closed(until) || !rested(&self.frontier, until, deadline).await {
                         return Ok(());
                     }
                 }

@@ -4,26 +4,34 @@ use policy::model::{Collection, Settings};
 
 const PRODUCT: &str = concat!("skurd/", env!("CARGO_PKG_VERSION"));
 
+/// What the command line says of it: that goes before what is declared.
+#[derive(Clone, Debug, Default)]
+pub struct Introduction {
+    pub user_agent: Option<String>,
+    pub contact: Option<String>,
+}
+
+impl Introduction {
+    /// Who asks, by what is declared now.
+    pub fn with(&self, settings: &Settings) -> Identity {
+        let own =
+            |given: &Option<String>, declared: &Option<String>| given.as_ref().or(declared.as_ref()).cloned();
+        Identity {
+            user_agent: own(&self.user_agent, &settings.user_agent),
+            contact: own(&self.contact, &settings.contact),
+        }
+    }
+}
+
 /// How requests introduce themselves.
 #[derive(Clone, Debug, Default)]
 pub struct Identity {
-    /// Said on the command line, for all collections.
+    /// For all collections.
     pub user_agent: Option<String>,
     pub contact: Option<String>,
 }
 
 impl Identity {
-    /// What the command line says goes before what is declared.
-    pub fn new(settings: &Settings, user_agent: Option<&str>, contact: Option<&str>) -> Identity {
-        let own = |given: Option<&str>, declared: &Option<String>| {
-            given.map(str::to_owned).or_else(|| declared.clone())
-        };
-        Identity {
-            user_agent: own(user_agent, &settings.user_agent),
-            contact: own(contact, &settings.contact),
-        }
-    }
-
     /// Whether a site owner could find us: only then are public addresses asked.
     pub fn is_reachable(&self) -> bool {
         let names_one = |agent: &String| agent.contains("://") || agent.contains('@');
@@ -71,10 +79,20 @@ mod tests {
             (Some("lib/2"), None, "lib/2", false),
         ];
         for (agent, contact, expected, reachable) in cases {
-            let identity = Identity::new(&Settings::default(), agent, contact);
+            let own = |text: Option<&str>| text.map(str::to_owned);
+            let said = Introduction { user_agent: own(agent), contact: own(contact) };
+            let identity = said.with(&Settings::default());
             assert_eq!(identity.user_agent(None), expected);
             assert_eq!(identity.is_reachable(), reachable, "{expected}");
         }
+    }
+
+    #[test]
+    fn a1_the_command_line_goes_before_what_is_declared_by_now() {
+        let declared = Settings { contact: Some("new@a.org".to_owned()), ..Settings::default() };
+        assert!(Introduction::default().with(&declared).user_agent(None).ends_with("(+new@a.org)"));
+        let said = Introduction { contact: Some("me@a.org".to_owned()), ..Introduction::default() };
+        assert!(said.with(&declared).user_agent(None).ends_with("(+me@a.org)"));
     }
 
     #[test]

@@ -2,32 +2,37 @@
 //! records of the archive.
 //!
 //! The way of an order: [`robots`] says whether it may be fetched (and is fetched itself for that,
-//! when it is due) → [`fetch`] sends the request with the collection's cookies and headers →
-//! [`again`] asks whether all that still holds, now that the answer is there → it is
-//! read for links, and [`pack`]ed for the archive, both in the task of the order → [`archive`]
-//! appends what many orders brought, with one sync for all. Where the collection is harvested with a
-//! browser, [`browse`] renders the page in between, and adds what that brings. Memory is bounded by the number of
-//! workers, and of hosts that are waited for beside them: an answer that is large lives in
-//! a file from its first quarter of a megabyte on.
+//! when it is due) → [`fetch`] sends the request with the collection's cookies and headers
+//! ([`manner`]) → [`again`] asks whether all that still holds, now that the answer is there → the
+//! [`answer`] is read for links, and [`pack`]ed for the archive, both in the task of the order →
+//! [`archive`] appends what many orders brought, with one sync for all. Where the collection is
+//! harvested with a browser, [`browse`] renders the page in between, and adds what that brings. Memory
+//! is bounded by the number of workers, and of hosts that are waited for beside them: an answer that
+//! is large lives in a file from its first quarter of a megabyte on.
 
 mod again;
+mod answer;
 pub mod archive;
 mod browse;
+mod dedup;
 mod fetch;
 mod identity;
+mod manner;
 mod pack;
 mod robots;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 pub use archive::WarcArchive;
 pub(crate) use archive::host_name;
-pub use browse::{NoBrowser, check as check_browser};
+pub use browse::{NoBrowser, check as check_browser, is_root, try_out as try_browser};
+pub use dedup::referred;
 pub use fetch::WireFetcher;
 use frontier::Frontier;
-pub use identity::Identity;
+pub use identity::{Identity, Introduction};
 use ipnet::IpNet;
 use net::dns::{Overrides, Resolver};
 use net::http::{Client, Guard, PoolLimits, Setup};
@@ -46,7 +51,7 @@ pub struct WireSettings {
     pub dir: PathBuf,
     pub overrides: Overrides,
     pub allowed: Vec<IpNet>,
-    pub identity: Identity,
+    pub introduction: Introduction,
     pub certificates: BadCertificates,
     /// None: nothing is archived.
     pub compression: Option<Compression>,
@@ -104,8 +109,9 @@ fn open_with(
         .with_context(|| format!("cannot make the directory {}", spill_dir.display()))?;
     let clock = clock_of(frontier);
     let resolver = Arc::new(resolver);
-    let guard = Guard::allowing(settings.allowed.iter().copied());
-    let guard = if settings.identity.is_reachable() { guard } else { guard.only_allowed() };
+    let is_reachable = Arc::new(AtomicBool::new(false));
+    let guard =
+        Guard::allowing(settings.allowed.iter().copied()).only_allowed_unless(Arc::clone(&is_reachable));
     let client = Client::new(Setup {
         resolver,
         guard,
@@ -127,7 +133,8 @@ fn open_with(
     let packers = settings.compression.map(|compression| pack::Packers::new(compression, &spill_dir));
     let shelf = packers.map(|packers| fetch::Shelf { packers, dir: warc_dir(&settings.dir) });
     let engine = browse::Engine::new(&spill_dir);
-    let fetcher = WireFetcher::new(Arc::clone(frontier), client, settings.identity.clone(), shelf, engine);
+    let who = fetch::Who { said: settings.introduction.clone(), is_reachable };
+    let fetcher = WireFetcher::new(Arc::clone(frontier), client, who, shelf, engine);
     let archive = WarcArchive::new(settings, Arc::clone(frontier))?;
     Ok((Arc::new(fetcher), Arc::new(archive)))
 }

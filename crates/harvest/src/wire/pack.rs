@@ -3,11 +3,15 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use frontier::Capture;
 use frontier::ports::Order;
 use net::dns::DnsRecord;
 use net::exchange::Exchange;
 use net::extract::Extracted;
-use net::warc::{Capture, Compression, Digest, Fields, PackSettings, Packer, Prepared, Refers, Revisit};
+use net::warc::{
+    self as warc, Compression, Digest, Fields, PackSettings, Packer, Prepared, Refers, Revisit, StoredRecord,
+    digest,
+};
 use policy::model::LinkKind;
 use policy::time::Time;
 
@@ -33,17 +37,40 @@ pub(super) struct Original {
     pub(super) url: String,
     pub(super) time: Time,
     pub(super) payload: Digest,
-    /// Where it lies.
-    pub(super) path: PathBuf,
-    pub(super) offset: u64,
-    pub(super) length: u64,
+    pub(super) place: Place,
+    /// A16: where the head lies that the URL gave with it, if it is the capture of another URL.
+    pub(super) head: Option<Place>,
+}
+
+/// Where a record lies.
+pub(super) struct Place {
+    path: PathBuf,
+    offset: u64,
+    length: u64,
+}
+
+impl Place {
+    pub(super) fn of(dir: &Path, capture: &Capture) -> Place {
+        Place { path: dir.join(&capture.file), offset: capture.offset, length: capture.length }
+    }
+
+    pub(super) fn open(&self) -> io::Result<StoredRecord> {
+        StoredRecord::open(warc::open_file(&self.path)?, self.offset, self.length)
+    }
 }
 
 impl Original {
-    /// Whether it can be expected to be read: what cannot, is asked for as a whole.
-    pub(super) fn is_there(&self) -> bool {
-        let len = net::warc::open_file(&self.path).and_then(|file| Ok(file.metadata()?.len()));
-        len.is_ok_and(|len| len >= self.offset.saturating_add(self.length))
+    /// None where it cannot be expected to be read: what cannot, is asked for as a whole.
+    pub(super) fn new(dir: &Path, (time, capture): (Time, Capture)) -> Option<Original> {
+        let digest::Parsed::Sum(payload) = Digest::parse(&capture.digest)? else { return None };
+        let place = Place::of(dir, &capture);
+        let len = warc::open_file(&place.path).and_then(|file| Ok(file.metadata()?.len())).ok()?;
+        let is_there = len >= place.offset.saturating_add(place.length);
+        is_there.then_some(Original { url: capture.url, time, payload, place, head: None })
+    }
+
+    fn refers(&self) -> Refers<'_> {
+        Refers { url: &self.url, time: self.time, payload: self.payload }
     }
 }
 
@@ -97,17 +124,13 @@ impl Packers {
             let mut group = packer.group(None);
             answer.dns.iter().try_for_each(|dns| add_dns(&mut group, dns))?;
             let metadata = metadata(answer);
-            let refers = answer.original.map(|original| Refers {
-                url: &original.url,
-                time: original.time,
-                payload: original.payload,
-            });
-            let revisit = refers.map(|refers| match answer.exchange.head.status {
-                304 => Revisit::NotModified(refers),
-                _ => Revisit::SamePayload(refers),
-            });
+            let revisit =
+                answer.original.map(Original::refers).map(|refers| match answer.exchange.head.status {
+                    304 => Revisit::NotModified(refers),
+                    _ => Revisit::SamePayload(refers),
+                });
             let page_id = answer.page_id.map(|id| ("WARC-Page-ID", id));
-            let capture = Capture {
+            let capture = warc::Capture {
                 payload: Some(answer.payload),
                 revisit,
                 metadata: Some(&metadata),
@@ -124,15 +147,9 @@ impl Packers {
         self.with(|packer| {
             let mut group = packer.group(None);
             requisite.dns.map_or(Ok(()), |dns| add_dns(&mut group, dns))?;
-            let revisit = requisite.original.map(|original| {
-                Revisit::SamePayload(Refers {
-                    url: &original.url,
-                    time: original.time,
-                    payload: original.payload,
-                })
-            });
+            let revisit = requisite.original.map(Original::refers).map(Revisit::SamePayload);
             let more = [("WARC-Page-ID", requisite.page_id), ("WARC-Resource-Type", requisite.kind)];
-            let capture = Capture {
+            let capture = warc::Capture {
                 payload: Some(requisite.payload),
                 revisit,
                 metadata: None,
@@ -160,13 +177,13 @@ impl Packers {
         self.with(|packer| {
             let mut group = packer.group(None);
             dns.map_or(Ok(()), |dns| add_dns(&mut group, dns))?;
-            group.exchange(exchange, &Capture::default())?;
+            group.exchange(exchange, &warc::Capture::default())?;
             Ok(group.finish())
         })
     }
 }
 
-fn add_dns(group: &mut net::warc::GroupBuilder<'_>, dns: &DnsRecord) -> io::Result<()> {
+fn add_dns(group: &mut warc::GroupBuilder<'_>, dns: &DnsRecord) -> io::Result<()> {
     group.resource(&format!("dns:{}", dns.host), dns.at, "text/dns", dns.text.as_bytes(), dns.server)
 }
 

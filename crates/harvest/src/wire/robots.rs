@@ -31,7 +31,7 @@ use policy::robots::{Answer, ROBOTS_BYTES_MAX, Robots, Says, Standing};
 use policy::time::{Span, Time};
 use policy::url::{CrawlUrl, UrlRules, normalise};
 
-use super::identity::{Identity, product_token};
+use super::identity::{Introduction, product_token};
 
 /// Servers whose robots.txt is kept.
 const SERVERS_MAX: usize = 20_000;
@@ -124,7 +124,7 @@ pub(super) struct Reading {
 pub(super) struct Asker<'a> {
     pub(super) frontier: &'a Frontier,
     pub(super) client: &'a Client,
-    pub(super) identity: &'a Identity,
+    pub(super) introduction: &'a Introduction,
     pub(super) user_agent: &'a str,
     /// The name whose rules are obeyed.
     pub(super) agent: &'a str,
@@ -437,7 +437,9 @@ fn make_room(servers: &mut HashMap<Key, Server>) {
 async fn readmit(asker: &Asker<'_>, server: &str, answer: Answer, text: &[u8]) -> store::Result<usize> {
     let rules = matches!(answer, Answer::Status(200..=299));
     let own = |collection: &str| {
-        asker.frontier.peek_catalog(|catalog| asker.identity.user_agent(catalog.collection(collection)))
+        asker.frontier.peek_catalog(|catalog| {
+            asker.introduction.with(catalog.settings()).user_agent(catalog.collection(collection))
+        })
     };
     let parsed: parking_lot::Mutex<HashMap<String, Arc<Robots>>> = parking_lot::Mutex::default();
     let allows = |collection: &str, policy: &RobotsPolicy, url: &CrawlUrl| {
@@ -505,7 +507,8 @@ async fn read(asker: &Asker<'_>, target: &CrawlUrl) -> Fetched {
         total: asker.limits.total.min(TIME_MAX),
         ..asker.limits
     };
-    asker.client.fetch(&Request::get(target, &headers, &limits)).await
+    let way = asker.frontier.peek_catalog(|catalog| catalog.way(asker.collection, target.site()));
+    asker.client.fetch(&Request { way: &way, ..Request::get(target, &headers, &limits) }).await
 }
 
 /// What an answer means, its text, and where it leads.

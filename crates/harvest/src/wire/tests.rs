@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-use frontier::ports::{Archive, Clock, Fetcher, Order};
+use frontier::ports::{Archive, Clock, Fetch, Fetcher, Held, Order};
 use frontier::{CompletedAll, Frontier, Harvest, Host, Situation, Summary, Target};
 use net::dns::{Overrides, Resolver};
 use parking_lot::Mutex;
@@ -26,7 +26,7 @@ use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::{Identity, WarcArchive, WireFetcher, WireSettings, open_with};
+use super::{Introduction, WarcArchive, WireFetcher, WireSettings, open_with};
 use crate::clock::SystemClock;
 
 const EVERY: Span = Span(1500);
@@ -149,7 +149,10 @@ impl World {
             dir: dir.path().to_owned(),
             overrides: Overrides::default(),
             allowed: vec!["127.0.0.0/8".parse().unwrap()],
-            identity: Identity { user_agent: Some("skurd".to_owned()), contact: Some("a@b.no".to_owned()) },
+            introduction: Introduction {
+                user_agent: Some("skurd".to_owned()),
+                contact: Some("a@b.no".to_owned()),
+            },
             certificates: policy::model::BadCertificates::Accept,
             compression: Some(net::warc::Compression::default()),
             workers: 4,
@@ -176,7 +179,14 @@ impl World {
     async fn seed(&self, path: &str, profile: &str) {
         let name = format!("{path} in {profile}");
         let (url, profiles) = (self.url(path).as_str().to_owned(), vec![profile.to_owned()]);
-        self.declare(vec![Change::PutSeed(Seed { name: name.clone(), url, active: true, profiles })]).await;
+        self.declare(vec![Change::PutSeed(Seed {
+            name: name.clone(),
+            url,
+            active: true,
+            profiles,
+            ..Seed::default()
+        })])
+        .await;
         self.frontier.start(&Target::Seed { name, profiles: None }).await.unwrap();
     }
 
@@ -257,7 +267,7 @@ enum Place {
 }
 
 fn settings_with(robots_cache: Span) -> Change {
-    let politeness = Politeness { factor: 0.0, min: DELAY, max: DELAY, parallel: 1 };
+    let politeness = Politeness { factor: 0.0, min: DELAY, max: DELAY, parallel: 1, ..Politeness::default() };
     Change::PutSettings(Box::new(Settings { politeness, robots_cache, ..Settings::default() }))
 }
 
@@ -281,12 +291,33 @@ fn profile(name: &str, collection: &str) -> Change {
         ttl: None,
         robots: RobotsPolicy::Obey,
         limits: policy::model::Limits::default(),
+        ..Profile::default()
     }))
 }
 
 fn block_on(scenario: impl Future<Output = ()>) {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.worker_threads(2).enable_all().build().unwrap().block_on(scenario);
+}
+
+/// A process that was stopped wakes up with orders that are others' by now: it asks nobody for them,
+/// neither for robots.txt nor for the page.
+#[test]
+fn m5_an_order_whose_lease_has_ended_asks_nobody() {
+    block_on(async {
+        let world = World::new().await;
+        let order = world.frontier.reserve(1).await.unwrap().orders.pop().unwrap();
+        let late = Order { held: Held::until(world.frontier.now()), ..order.clone() };
+        for path in ["/robots.txt", "/"] {
+            let before = world.site.log.lock().len();
+            let (report, haul) = world.fetcher.fetch(&late).await;
+            assert!(matches!(report.result, Fetch::Deferred { .. }) && haul.is_none(), "{report:?}");
+            assert_eq!(world.site.log.lock().len(), before, "{path} was asked for");
+            world.fetcher.fetch(&order).await;
+            let log = world.site.log.lock();
+            assert_eq!((log.len(), log.last().map(|(asked, ..)| asked.as_str())), (before + 1, Some(path)));
+        }
+    });
 }
 
 /// The columns of F30, and what is expected: what becomes of the URL, whether its host backs off,

@@ -55,7 +55,8 @@ impl Pages {
     async fn read(&mut self, tx: &Tx, range: &KeyRange) -> Result<()> {
         let found = COUNTS.scan(tx, range, ROWS_PER_SCAN, Order::Forward).await?;
         self.rest = found.rest;
-        for ((_, uri), count) in found.rows {
+        for ((_, uri), counted) in found.rows {
+            let Some(count) = counted.known() else { continue };
             let inlinks = (count.incount > 0).then(|| INLINKS.range((self.index, uri.as_str())));
             let links = self.links(tx, &uri).await?;
             self.waiting.push_back(Row { uri, count, inlinks, links });

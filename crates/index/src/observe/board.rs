@@ -17,7 +17,7 @@ pub(crate) struct Board {
     pub(super) clock: AtomicU64,
     desks: Vec<Vec<Desk>>,
     /// Notes consumed since the floor of each queue was raised.
-    pub(super) gone: [AtomicU64; 3],
+    pub(super) gone: [AtomicU64; Queue::ALL.len()],
     /// A worker got up from a desk.
     pub(super) left: Notify,
     counters: Counters,
@@ -91,7 +91,7 @@ impl Board {
 
     /// Takes the desk of a shard, if it is free.
     pub(super) fn sit(&self, queue: Queue, shard: u32) -> Option<Seat<'_>> {
-        let desk = self.desk(queue, shard);
+        let desk = self.desk(queue.at(), shard);
         let free = desk.busy.compare_exchange(false, true, Relaxed, Relaxed).is_ok();
         free.then_some(Seat { board: self, desk })
     }

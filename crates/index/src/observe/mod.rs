@@ -1,6 +1,6 @@
 //! Observers: small transactions that wake when something they watch has changed.
 //!
-//! Whoever changes a cell leaves a **note** in the same transaction. Notes lie in three queues,
+//! Whoever changes a cell leaves a **note** in the same transaction. Notes lie in four queues,
 //! each in shards by the hash of what they are about. An observer takes the notes of one shard, as
 //! many as weigh no more than a batch may, and consumes them in the transaction that does their
 //! work. So work is done exactly once (X11): a crash before the commit leaves the notes, and of two
@@ -45,10 +45,12 @@ pub(crate) enum Queue {
     Links,
     /// URIs that appeared in a domain or disappeared: domain observer.
     Domains,
+    /// URIs whose ranks are behind their counts: rank observer.
+    Ranks,
 }
 
 impl Queue {
-    pub(crate) const ALL: [Queue; 3] = [Queue::Pages, Queue::Links, Queue::Domains];
+    pub(crate) const ALL: [Queue; 4] = [Queue::Pages, Queue::Links, Queue::Domains, Queue::Ranks];
 
     /// Its number in keys.
     pub(crate) const fn id(self) -> u8 {
@@ -56,18 +58,29 @@ impl Queue {
             Queue::Pages => 0,
             Queue::Links => 1,
             Queue::Domains => 2,
+            Queue::Ranks => 3,
+        }
+    }
+
+    /// Whose desks its observer sits at: both observers of a URI write its count.
+    pub(crate) const fn at(self) -> Queue {
+        match self {
+            Queue::Links | Queue::Ranks => Queue::Links,
+            Queue::Pages | Queue::Domains => self,
         }
     }
 
     /// What one transaction takes on that holds so many bytes: those it will read or write,
-    /// roughly.
+    /// roughly; of ranks a fifth of them.
     pub(crate) fn batch_weight(self, txn_bytes_max: usize) -> usize {
         let worth_it: usize = match self {
             Queue::Pages => 4 << 20,
             Queue::Links => 16 << 20,
+            Queue::Ranks => 2 << 20,
             Queue::Domains => 4 << 20,
         };
-        worth_it.min(txn_bytes_max / 4)
+        let share = if self == Queue::Ranks { 20 } else { 4 };
+        worth_it.min(txn_bytes_max / share)
     }
 
     /// What makes a shard worth a batch while there is other work.
@@ -76,6 +89,9 @@ impl Queue {
             Queue::Pages => 1 << 20,
             Queue::Links => 12 << 20,
             Queue::Domains => 1 << 20,
+            // The more often a URI is counted before it is moved, the better; but what waits holds
+            // the harvest back, so it is not to be many notes.
+            Queue::Ranks => 8 << 20,
         }
     }
 }

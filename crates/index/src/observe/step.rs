@@ -1,8 +1,8 @@
 //! One step of a worker: choose a shard, do one batch of it.
 //!
 //! Far behind first: a shard of links that is worth a full batch comes before more pages, so that
-//! nothing piles up between the observers. A fuller batch moves each rank once and not several
-//! times, so thin shards wait while there is other work.
+//! nothing piles up between the observers. A fuller batch writes each count once and not several
+//! times, so thin shards wait while there is other work, and ranks wait longest.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -28,7 +28,7 @@ pub(crate) type WorksOn = dyn Fn(u64) -> bool + Send + Sync;
 impl Index {
     /// The number of a shard of a queue, among all of all indexes.
     fn share_of(&self, queue: Queue, shard: u32) -> u64 {
-        (u64::from(self.number()) * Queue::ALL.len() as u64 + u64::from(queue.id())) * u64::from(SHARDS)
+        (u64::from(self.number()) * Queue::ALL.len() as u64 + u64::from(queue.at().id())) * u64::from(SHARDS)
             + u64::from(shard)
     }
 
@@ -39,13 +39,15 @@ impl Index {
         let all: &WorksOn = &|_| true;
         Ok(self.step_full(worker, all).await?
             || self.step_pages(worker, all).await?
-            || self.step_thin(worker, all).await?)
+            || self.step_links(worker, all).await?
+            || self.step_ranks(worker, all).await?)
     }
 
     /// Only what is worth a full batch.
     pub(super) async fn step_full(&self, worker: usize, own: &WorksOn) -> Result<bool> {
         Ok(self.step_in(Queue::Domains, Want::Full, worker, own).await?
             || self.step_in(Queue::Links, Want::Full, worker, own).await?
+            || self.step_in(Queue::Ranks, Want::Full, worker, own).await?
             || self.step_in(Queue::Pages, Want::Full, worker, own).await?)
     }
 
@@ -54,9 +56,14 @@ impl Index {
         self.step_in(Queue::Pages, Want::Any, worker, own).await
     }
 
-    /// What follows from pages, however little.
-    pub(super) async fn step_thin(&self, worker: usize, own: &WorksOn) -> Result<bool> {
-        Ok(self.step_in(Queue::Links, Want::Any, worker, own).await?
+    /// Their links, however few.
+    pub(super) async fn step_links(&self, worker: usize, own: &WorksOn) -> Result<bool> {
+        self.step_in(Queue::Links, Want::Any, worker, own).await
+    }
+
+    /// What follows from links for ranks and domains, however little.
+    pub(super) async fn step_ranks(&self, worker: usize, own: &WorksOn) -> Result<bool> {
+        Ok(self.step_in(Queue::Ranks, Want::Any, worker, own).await?
             || self.step_in(Queue::Domains, Want::Any, worker, own).await?)
     }
 
@@ -105,6 +112,7 @@ impl Index {
             Queue::Pages => Ok(Done { pages: self.observe_pages(&tx, &notes).await?, ..done }),
             Queue::Links => Ok(Done { updates: self.observe_links(&tx, shard, &notes).await?, ..done }),
             Queue::Domains => self.observe_domains(&tx, shard, &notes).await.map(|()| done),
+            Queue::Ranks => self.observe_ranks(&tx, shard, &notes).await.map(|()| done),
         }
     }
 
@@ -155,7 +163,7 @@ impl Index {
                 let Some(note) = self.board().first(&tx, queue, shard).await? else { continue };
                 let at = match queue {
                     Queue::Pages => read_note(&mut note.reader())?.0,
-                    Queue::Links | Queue::Domains => first_time(&note)?,
+                    Queue::Links | Queue::Domains | Queue::Ranks => first_time(&note)?,
                 };
                 oldest = Some(oldest.map_or(at, |oldest| oldest.min(at)));
             }

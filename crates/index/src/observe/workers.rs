@@ -1,9 +1,9 @@
 //! Observers at work while the process runs.
 //!
 //! A worker does what is worth a full batch at once. The rest it leaves lying for a moment, so that
-//! there is more of it: pages until the next look, what follows from pages until there are no more
-//! pages, or for a few looks. So while much comes in, batches are large, and what trickles in is in
-//! the index after a second or two.
+//! there is more of it: pages until the next look, their links until there are no more pages, or for
+//! a few looks, and ranks for a few times that. So while much comes in, batches are large, and what
+//! trickles in is in the index after a second, and in its ranks after a few.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +17,17 @@ use crate::handle::Index;
 /// Between two looks at what trickles in: at first, and at most when there is nothing.
 const LOOK_MIN: Duration = Duration::from_millis(100);
 const LOOK_MAX: Duration = Duration::from_secs(1);
-/// Looks after which thin shards are worked on whether there are pages or not.
-const THIN_AFTER_LOOKS: u32 = 16;
+/// Looks after which the links of thin shards are worked on whether there are pages or not.
+const LINKS_AFTER_LOOKS: u32 = 8;
+/// Rounds of links after which ranks are, likewise.
+const RANKS_AFTER_ROUNDS: u32 = 2;
+
+/// What was left lying, and for how long.
+#[derive(Default)]
+struct Left {
+    looks: u32,
+    rounds: u32,
+}
 
 /// Workers that bring an index to rest as things come.
 #[derive(Clone)]
@@ -72,9 +81,9 @@ impl Workers {
 async fn work(index: Index, number: usize, works_on: Arc<WorksOn>) -> Error {
     // Workers begin far apart.
     let number = number * 3;
-    let (mut pause, mut looks) = (LOOK_MIN, 0);
+    let (mut pause, mut left) = (LOOK_MIN, Left::default());
     loop {
-        match look(&index, number, &*works_on, &mut looks).await {
+        match look(&index, number, &*works_on, &mut left).await {
             Ok(true) => pause = LOOK_MIN,
             Ok(false) => pause = (pause * 2).min(LOOK_MAX),
             Err(
@@ -88,21 +97,31 @@ async fn work(index: Index, number: usize, works_on: Arc<WorksOn>) -> Error {
 
 /// Works while there is something worth it, then takes what little there is; whether there was
 /// anything.
-async fn look(index: &Index, number: usize, own: &WorksOn, looks: &mut u32) -> Result<bool> {
+async fn look(index: &Index, number: usize, own: &WorksOn, left: &mut Left) -> Result<bool> {
     let mut worked = false;
     while index.step_full(number, own).await? {
         worked = true;
         tokio::task::yield_now().await;
     }
+    let mut came = false;
     while index.step_pages(number, own).await? {
-        worked = true;
-        *looks += 1;
-        if *looks < THIN_AFTER_LOOKS {
+        (worked, came) = (true, true);
+        left.looks += 1;
+        if left.looks < LINKS_AFTER_LOOKS {
             return Ok(true);
         }
     }
-    *looks = 0;
-    while index.step_thin(number, own).await? {
+    left.looks = 0;
+    while index.step_links(number, own).await? {
+        worked = true;
+        tokio::task::yield_now().await;
+    }
+    left.rounds += 1;
+    if came && left.rounds < RANKS_AFTER_ROUNDS {
+        return Ok(true);
+    }
+    left.rounds = 0;
+    while index.step_ranks(number, own).await? {
         worked = true;
         tokio::task::yield_now().await;
     }

@@ -16,7 +16,7 @@ pub(crate) use ranks::{Scope, Stream};
 use crate::error::Error;
 use crate::handle::Index;
 use crate::observe::SHARDS;
-use crate::schema::{COUNTS, Count, DOMAINS, HEADS, TOTALS, Tally, Totals};
+use crate::schema::{COUNTS, Count, Counted, DOMAINS, HEADS, TOTALS, Tally, Totals};
 use crate::uri::Uri;
 
 /// Entries of one page, however many are asked for.
@@ -92,7 +92,7 @@ impl Index {
     pub async fn page(&self, uri: &Uri) -> Result<Option<PageFacts>, Error> {
         let tx = self.store().begin().await?;
         let key = (self.number(), uri.as_str());
-        let count: Option<Count> = COUNTS.get(&tx, key).await?;
+        let count = COUNTS.get(&tx, key).await?.and_then(Counted::known);
         let head = HEADS.get(&tx, key).await?.filter(|head| head.cur.is_some());
         let Some(count) = count.or_else(|| head.as_ref().map(|_| Count { incount: 0, loaded: true })) else {
             return Ok(None);

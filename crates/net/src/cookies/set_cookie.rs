@@ -1,6 +1,6 @@
 //! One `Set-Cookie` header (RFC 6265, 5.2 and 5.3).
 
-use policy::cookies::{Cookie, domain_matches};
+use policy::cookies::{Cookie, SameSite, domain_matches};
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 
@@ -20,6 +20,8 @@ pub(super) struct SetCookie<'a> {
     domain: Option<&'a str>,
     path: Option<&'a str>,
     secure: bool,
+    http_only: bool,
+    same_site: Option<SameSite>,
     expires: Option<Time>,
     /// Outranks `expires`.
     max_age_until: Option<Time>,
@@ -59,6 +61,10 @@ impl<'a> SetCookie<'a> {
             self.path = Some(value).filter(|path| path.starts_with('/'));
         } else if key.eq_ignore_ascii_case("secure") {
             self.secure = true;
+        } else if key.eq_ignore_ascii_case("httponly") {
+            self.http_only = true;
+        } else if key.eq_ignore_ascii_case("samesite") {
+            self.same_site = SameSite::parse(value);
         }
     }
 
@@ -72,6 +78,8 @@ impl<'a> SetCookie<'a> {
             host_only,
             path: self.path.unwrap_or_else(|| default_path(url.path())).to_owned(),
             secure: self.secure,
+            http_only: self.http_only,
+            same_site: self.same_site,
             expires: self.max_age_until.or(self.expires),
             created: now,
         })

@@ -56,6 +56,9 @@ pub const ADDRESSES_MAX: usize = 8;
 
 /// A look-up in all, with the resolver's own retries.
 const LOOKUP_MAX: Duration = Duration::from_secs(15);
+/// Of a name server that is named by itself, as the system's are asked.
+const SERVER_WAIT: Span = Span::seconds(5);
+const SERVER_ATTEMPTS: usize = 2;
 /// How long known IPv4 addresses wait for the IPv6 ones, which are only tried after them.
 const IPV6_GRACE: Duration = Duration::from_millis(300);
 
@@ -124,6 +127,12 @@ impl Resolver {
         options.timeout = Duration::from_millis(wait.0);
         options.attempts = attempts.saturating_sub(1);
         Resolver::over(ResolverConfig::from_parts(None, Vec::new(), group), options, overrides, clock)
+    }
+
+    /// The same with one other name server.
+    pub fn asking(&self, server: SocketAddr) -> Resolver {
+        let (overrides, clock) = (self.overrides.clone(), Arc::clone(&self.clock));
+        Resolver::with_servers(&[server], SERVER_WAIT, SERVER_ATTEMPTS, overrides, clock)
     }
 
     fn over(

@@ -8,6 +8,7 @@
 mod elements;
 
 use policy::model::LinkKind::Requisite;
+use policy::trap::text::Sketcher;
 
 use super::charset::Charset;
 use super::collect::Collector;
@@ -46,6 +47,8 @@ pub(super) struct Html<'c> {
     captured: Gathered,
     anchor: Option<Anchor>,
     anchor_text: Gathered,
+    /// Takes what a reader sees, where somebody wants to know.
+    pub(super) sketcher: Option<Sketcher>,
 }
 
 /// Text that is read for itself, and is no part of an anchor around it.
@@ -95,6 +98,7 @@ impl<'c> Html<'c> {
             captured: Gathered::default(),
             anchor: None,
             anchor_text: Gathered::default(),
+            sketcher: None,
         }
     }
 
@@ -148,6 +152,10 @@ impl<'c> Html<'c> {
         self.collector.anchor(at, &anchor);
     }
 
+    fn reads_anchor(&self) -> bool {
+        self.anchor.is_some() && self.anchor_text.has_room()
+    }
+
     fn open_capture(&mut self, what: What, is_foreign: bool, bytes_max: usize) {
         self.close_capture();
         self.captured.begin(bytes_max);
@@ -157,7 +165,13 @@ impl<'c> Html<'c> {
     fn close_capture(&mut self) {
         let Some(capture) = self.capture.take() else { return };
         match capture.what {
-            What::Title => self.title = Some(self.captured.shown(self.charset, text::TITLE_BYTES_MAX)),
+            What::Title => {
+                let title = self.captured.shown(self.charset, text::TITLE_BYTES_MAX);
+                if let Some(sketcher) = &mut self.sketcher {
+                    sketcher.text(title.as_bytes());
+                }
+                self.title = Some(title);
+            }
             What::Style => self.read_style(capture),
             What::Description => {
                 let description = self.captured.shown(self.charset, self.limits.anchor_bytes_max);
@@ -228,7 +242,7 @@ impl Sink for Html<'_> {
     fn wants_text(&self) -> bool {
         match self.capture {
             Some(capture) => capture.what != What::Script && self.captured.has_room(),
-            None => self.anchor.is_some() && self.anchor_text.has_room(),
+            None => self.reads_anchor() || self.sketcher.as_ref().is_some_and(Sketcher::has_room),
         }
     }
 
@@ -237,7 +251,14 @@ impl Sink for Html<'_> {
             Some(capture) if raw && self.has_references(capture) => self.captured.push_literal(text),
             Some(_) => self.captured.push(text),
             None if raw => {}
-            None => self.anchor_text.push(text),
+            None => {
+                if self.reads_anchor() {
+                    self.anchor_text.push(text);
+                }
+                if let Some(sketcher) = self.sketcher.as_mut().filter(|sketcher| sketcher.has_room()) {
+                    sketcher.text(text);
+                }
+            }
         }
     }
 }

@@ -30,6 +30,7 @@ use std::io::Read;
 
 use encoding_rs::Encoding;
 use policy::model::LinkKind;
+use policy::trap::text::{Sketcher, Text};
 use policy::url::{CrawlUrl, UrlRules};
 
 use crate::decode;
@@ -64,11 +65,13 @@ pub struct Limits {
     pub anchor_bytes_max: usize,
     /// What is read of the body, codings taken off.
     pub decoded_bytes_max: u64,
+    /// Whether what a page says is of interest.
+    pub text: bool,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { links_max: 10_000, anchor_bytes_max: 256, decoded_bytes_max: 64 << 20 }
+        Limits { links_max: 10_000, anchor_bytes_max: 256, decoded_bytes_max: 64 << 20, text: false }
     }
 }
 
@@ -85,6 +88,8 @@ pub struct Extracted {
     pub unusable: u64,
     /// Why there may be more on the page than was found.
     pub problem: Option<String>,
+    /// What it says, of HTML, where that was asked for.
+    pub text: Option<Text>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,6 +118,7 @@ struct Reading {
     base: Option<String>,
     encoding: Option<&'static Encoding>,
     overlong: bool,
+    text: Option<Text>,
 }
 
 /// Reads an answer; `body` is what followed its head, without transfer coding but with its content
@@ -143,6 +149,7 @@ pub fn links(page: &Page<'_>, body: &mut dyn Read) -> Extracted {
         dropped: collected.dropped,
         unusable: collected.unusable,
         problem: problem.or(overlong),
+        text: reading.text,
     }
 }
 
@@ -195,10 +202,12 @@ fn read_html(
     let (charset, mark) = of(window.bytes(), http);
     let dialect = if form == Form::Html { Dialect::Html } else { Dialect::Xml };
     let mut html = Html::new(collector, &charset, dialect, page.limits, page.forms);
+    html.sketcher = page.limits.text.then(|| Sketcher::at(page.url));
     let overlong = markup::scan(&mut readable(window, &charset, mark), dialect, &mut html);
     html.finish();
-    let Html { title, base, .. } = html;
-    Reading { title, base, encoding: Some(charset.encoding()), overlong }
+    let Html { title, base, sketcher, .. } = html;
+    let text = sketcher.and_then(Sketcher::finish);
+    Reading { title, base, encoding: Some(charset.encoding()), overlong, text }
 }
 
 fn read_feed(page: &Page<'_>, window: Window<'_>, http: Option<&str>, collector: &mut Collector) -> Reading {
@@ -206,7 +215,7 @@ fn read_feed(page: &Page<'_>, window: Window<'_>, http: Option<&str>, collector:
     let mut feed = Feed::new(collector, &charset, page.limits);
     let overlong = markup::scan(&mut readable(window, &charset, mark), Dialect::Xml, &mut feed);
     let title = feed.title;
-    Reading { title, base: None, encoding: Some(charset.encoding()), overlong }
+    Reading { title, encoding: Some(charset.encoding()), overlong, ..Reading::default() }
 }
 
 /// The first window is enough for what comes before the first element.

@@ -11,12 +11,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use policy::url::{CrawlUrl, Scheme};
+use policy::way::Way;
 use tokio::time::{Instant, timeout_at};
 
 use super::error::Problem;
 use super::pool::{Pool, PoolLimits};
 use super::receive::{Ending, Incoming};
 use super::stream::{Connection, Stream};
+use super::way::Resolvers;
 use super::{FetchError, FetchErrorKind, Fetched, Method, Request, millis, request};
 use crate::address::Guard;
 use crate::dns::{Clock, DnsError, DnsRecord, Resolver};
@@ -40,6 +42,8 @@ pub struct Setup {
 pub struct Client {
     pub(super) resolver: Arc<Resolver>,
     pub(super) guard: Guard,
+    /// A17: of the name servers that some are asked by.
+    pub(super) resolvers: Resolvers,
     pub(super) tls: Connector,
     pool: Pool,
     memory_bytes_max: usize,
@@ -59,6 +63,7 @@ impl Client {
         Ok(Client {
             tls: Connector::new(setup.certificates, setup.clock.clone())?,
             resolver: setup.resolver,
+            resolvers: Resolvers::default(),
             guard: setup.guard,
             pool: Pool::new(setup.pool),
             memory_bytes_max: setup.memory_bytes_max,
@@ -80,9 +85,10 @@ impl Client {
 
     /// Looks up the host of a URL: as it is known, or anew where that has run out. Gives the
     /// look-up that was made for it, if one was.
-    pub async fn look_up(&self, url: &CrawlUrl) -> Result<Option<DnsRecord>, DnsError> {
+    pub async fn look_up(&self, url: &CrawlUrl, way: &Way) -> Result<Option<DnsRecord>, DnsError> {
         let default_port = if url.scheme() == Scheme::Https { 443 } else { 80 };
-        let resolved = self.resolver.resolve(url.host(), url.port().unwrap_or(default_port)).await?;
+        let resolver = self.resolver(way);
+        let resolved = resolver.resolve(url.host(), url.port().unwrap_or(default_port)).await?;
         Ok(resolved.record)
     }
 
@@ -95,9 +101,9 @@ impl Client {
     async fn attempt(&self, request: &Request<'_>, dns: &mut Option<DnsRecord>) -> Result<Exchange, Problem> {
         let deadline = Instant::now() + millis(request.limits.total);
         let bytes = request::written(request)?;
-        let addresses = self.addresses(request.url, deadline, dns).await?;
+        let addresses = self.addresses(request.url, request.way, deadline, dns).await?;
         if request.method.may_be_repeated()
-            && let Some(resting) = self.pool.take(request::origin(request.url), &addresses)
+            && let Some(resting) = self.pool.take(request::origin(request.url), request.way, &addresses)
         {
             match self.exchange(resting, request, &bytes, deadline).await {
                 Ok((exchange, _)) => return Ok(exchange),
@@ -118,7 +124,7 @@ impl Client {
         addresses: &[SocketAddr],
         deadline: Instant,
     ) -> Result<(Exchange, Option<Upgraded>), Problem> {
-        let fresh = self.connect(request.url, addresses, request.limits, deadline).await?;
+        let fresh = self.connect(request, addresses, deadline).await?;
         self.exchange(fresh, request, bytes, deadline).await.map_err(|failure| match failure {
             Failure::Problem(problem) => problem,
             Failure::Unanswered(reason) => Problem::new(FetchErrorKind::Broken, reason),
@@ -135,7 +141,7 @@ impl Client {
         let asked = async {
             let deadline = Instant::now() + millis(request.limits.total);
             let bytes = request::written(request)?;
-            let addresses = self.addresses(request.url, deadline, &mut dns).await?;
+            let addresses = self.addresses(request.url, request.way, deadline, &mut dns).await?;
             self.asked_anew(request, &bytes, &addresses, deadline).await
         };
         let (result, upgraded) = match asked.await {

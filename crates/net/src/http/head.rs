@@ -49,6 +49,17 @@ pub fn parse(bytes: &[u8]) -> Option<Parsed> {
     Some(Parsed { head, layout, keep_alive })
 }
 
+/// A header of a request as it was sent.
+pub fn sent_header(request: &[u8], name: &str) -> Option<String> {
+    let mut lines = request.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
+    // Behind the empty line is what the request carries.
+    let head = lines.by_ref().skip(1).take_while(|line| !line.is_empty());
+    head.filter_map(|line| Some((line, memchr::memchr(b':', line)?))).find_map(|(line, colon)| {
+        let (own, value) = (line[..colon].trim_ascii(), line[colon + 1..].trim_ascii());
+        own.eq_ignore_ascii_case(name.as_bytes()).then(|| String::from_utf8_lossy(value).into_owned())
+    })
+}
+
 /// Version and status; the reason is nobody's business.
 fn status_line(line: &[u8]) -> Option<((u8, u8), u16)> {
     let (protocol, rest) = line.split_at_checked(5)?;

@@ -29,11 +29,13 @@ mod pool;
 mod receive;
 mod request;
 mod stream;
+mod way;
 
 use std::time::Duration;
 
 use policy::time::Span;
 use policy::url::CrawlUrl;
+use policy::way::{STRAIGHT, Way};
 
 use crate::dns::DnsRecord;
 use crate::exchange::Exchange;
@@ -44,6 +46,7 @@ pub use body::{Body, body};
 pub use chunked::Dechunk;
 pub use client::{Client, Setup, Upgraded};
 pub use error::{FetchError, FetchErrorKind};
+pub use policy::requisite::Method;
 pub use pool::PoolLimits;
 pub use receive::{Received, received};
 pub use request::{HeaderError, check_header, is_validator, validator};
@@ -87,39 +90,14 @@ pub struct Request<'a> {
     pub body: &'a [u8],
     /// Whoever takes part while the answer comes in; none: nobody does.
     pub live: Option<&'a Live>,
+    /// A17: by which it is asked.
+    pub way: &'a Way,
 }
 
 impl<'a> Request<'a> {
     /// A plain GET.
     pub fn get(url: &'a CrawlUrl, headers: &'a [(&'a str, &'a str)], limits: &'a FetchLimits) -> Request<'a> {
-        Request { url, headers, limits, method: Method::Get, body: &[], live: None }
-    }
-}
-
-/// What is asked of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Method {
-    Get,
-    Head,
-    Options,
-    Post,
-    /// A GET that asks for another protocol on the same connection: a websocket.
-    Upgrade,
-}
-
-impl Method {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Method::Get | Method::Upgrade => "GET",
-            Method::Head => "HEAD",
-            Method::Options => "OPTIONS",
-            Method::Post => "POST",
-        }
-    }
-
-    /// Asking twice comes to the same as asking once.
-    fn may_be_repeated(self) -> bool {
-        !matches!(self, Method::Post | Method::Upgrade)
+        Request { url, headers, limits, method: Method::Get, body: &[], live: None, way: &STRAIGHT }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Connections that wait to be used again.
 //!
 //! After a clean answer a connection rests here under its origin (scheme, host and port), for a
-//! while, with bounds per origin and in all. The one that came last is taken first, since it is the
-//! least likely to have been closed; the one that came first goes when there are too many. There is
+//! while, with bounds per origin and in all; it is taken again only by who goes the same way (A17).
+//! The one that came last is taken first, since it is the least likely to have been closed; the one
+//! that came first goes when there are too many. There is
 //! no task behind this: what is out of date is dropped, and so closed, whenever somebody comes by.
 
 use std::collections::{BTreeMap, HashMap};
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use policy::way::Way;
 use tokio::time::Instant;
 
 use super::stream::Connection;
@@ -54,10 +56,10 @@ impl Pool {
         Pool { limits, resting: Mutex::default() }
     }
 
-    /// A connection to that origin at one of its addresses that nothing speaks against.
-    pub(super) fn take(&self, origin: &str, addresses: &[SocketAddr]) -> Option<Connection> {
+    /// A connection to that origin, by that way, at one of its addresses that nothing speaks against.
+    pub(super) fn take(&self, origin: &str, way: &Way, addresses: &[SocketAddr]) -> Option<Connection> {
         loop {
-            let rested = self.resting.lock().pop(origin)?;
+            let rested = self.resting.lock().pop(origin, way)?;
             let mut connection = rested.connection;
             let is_at_home = addresses.contains(&connection.remote);
             if is_at_home && rested.since.elapsed() < self.limits.idle && connection.stream.is_quiet() {
@@ -101,9 +103,11 @@ impl Resting {
         self.by_ticket.insert(ticket, Rested { connection, since: Instant::now() });
     }
 
-    fn pop(&mut self, origin: &str) -> Option<Rested> {
+    fn pop(&mut self, origin: &str, way: &Way) -> Option<Rested> {
         let tickets = self.by_origin.get_mut(origin)?;
-        let ticket = tickets.pop();
+        let by_ticket = &self.by_ticket;
+        let is_by = |ticket: &u64| by_ticket.get(ticket).is_some_and(|rested| rested.connection.way == *way);
+        let ticket = tickets.iter().rposition(is_by).map(|at| tickets.remove(at));
         if tickets.is_empty() {
             self.by_origin.remove(origin);
         }

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use policy::way::Way;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
@@ -17,6 +18,7 @@ pub(super) struct Connection {
     pub(super) remote: SocketAddr,
     pub(super) tls: Option<Tls>,
     pub(super) origin: Arc<str>,
+    pub(super) way: Way,
     /// It has carried an exchange before, and may have been closed since.
     pub(super) reused: bool,
 }

@@ -1,21 +1,24 @@
 //! The one way to the web that a browser's tab has (B4): a proxy on a port of loopback, for one page.
 //!
 //! The life of a [`Proxy`]: it is opened for a page and closed with it, so whoever speaks to its
-//! port is that page, or a worker, frame or socket of it. Each connection carries requests one after
+//! port is that page, or a worker, frame or socket of it; others of the machine who find it are hung
+//! up on, unless they are the same user. Each connection carries requests one after
 //! the other; one that begins with CONNECT is a tunnel, and inside it is spoken TLS with a
 //! [certificate](Certificates) made for that name, or plain HTTP (as browsers do for websockets).
 //! Each request is read whole and given to the [`Origin`], which decides everything: whether anybody
 //! is asked, what is recorded, what is answered. Nothing here opens a connection to anywhere.
 //!
-//! Bounded: connections, heads, bodies of requests, and the time a connection may be silent.
+//! Bounded: connections, heads, bodies of requests (each, and those of a page together), and the time a connection may be silent.
 
 mod certificates;
+mod peer;
 mod request;
 mod socket;
 
 use std::future::Future;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use certificates::{CertificateFailure, Certificates};
@@ -26,10 +29,14 @@ use request::{Next, read_request};
 pub use socket::{Counted, tunnel};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
 
 /// At a time: a browser keeps to 32 for one proxy.
 const CONNECTIONS_MAX: usize = 256;
+/// What all requests of a page may have sent and wait to be answered, in units.
+const ROOM_UNITS: usize = 1024;
+const ROOM_UNIT_BYTES: usize = 64 << 10;
 /// A connection on which nothing is asked for this long is closed.
 const IDLE_MAX: Duration = Duration::from_secs(120);
 
@@ -57,6 +64,32 @@ pub struct Client {
     stream: Box<dyn Duplex>,
     /// Read already, and not yet understood.
     buffer: Vec<u8>,
+    room: Room,
+}
+
+/// For what requests send: a page that sends much at once waits for its own answers.
+struct Room {
+    all: Arc<Semaphore>,
+    /// Of the request in hand.
+    taken: Option<OwnedSemaphorePermit>,
+}
+
+impl Room {
+    fn new() -> Room {
+        Room { all: Arc::new(Semaphore::new(ROOM_UNITS)), taken: None }
+    }
+
+    fn shared(&self) -> Room {
+        Room { all: Arc::clone(&self.all), taken: None }
+    }
+
+    /// Takes what a request needs.
+    async fn take(&mut self, bytes: usize) {
+        if bytes > ROOM_UNIT_BYTES {
+            let units = u32::try_from(bytes.div_ceil(ROOM_UNIT_BYTES).min(ROOM_UNITS)).unwrap_or(1);
+            self.taken = Arc::clone(&self.all).acquire_many_owned(units).await.ok();
+        }
+    }
 }
 
 impl std::fmt::Debug for Client {
@@ -110,11 +143,15 @@ impl Proxy {
     /// Serves whoever connects, for as long as it is waited for: dropped, it cuts everybody off.
     pub async fn serve<O: Origin>(&self, origin: &O, certificates: &Certificates) {
         let mut connections = FuturesUnordered::new();
+        let room = Room::new();
         loop {
             tokio::select! {
                 accepted = self.listener.accept(), if connections.len() < CONNECTIONS_MAX => match accepted {
                     // Whatever goes wrong, the browser has hung up, or will find that we have.
-                    Ok((stream, _)) => connections.push(connected(stream, origin, certificates)),
+                    Ok((stream, peer)) if peer::is_own(peer, self.address) => {
+                        connections.push(connected(stream, room.shared(), origin, certificates));
+                    }
+                    Ok((_, peer)) => origin.odd(&peer.to_string(), "another user of this machine"),
                     // No more files, most likely: others will close theirs.
                     Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
                 },
@@ -124,9 +161,14 @@ impl Proxy {
     }
 }
 
-async fn connected<O: Origin>(stream: TcpStream, origin: &O, certificates: &Certificates) -> io::Result<()> {
+async fn connected<O: Origin>(
+    stream: TcpStream,
+    room: Room,
+    origin: &O,
+    certificates: &Certificates,
+) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let mut client = Client { stream: Box::new(stream), buffer: Vec::new() };
+    let mut client = Client { stream: Box::new(stream), buffer: Vec::new(), room };
     let target = match talk(&mut client, origin, None).await? {
         Some(target) => target,
         None => return Ok(()),
@@ -148,7 +190,7 @@ async fn connected<O: Origin>(stream: TcpStream, origin: &O, certificates: &Cert
             return Ok(());
         }
     };
-    let begun = Begun { first: client.buffer, at: 0, rest: client.stream };
+    let (begun, room) = (Begun { first: client.buffer, at: 0, rest: client.stream }, client.room);
     let stream = match TlsAcceptor::from(config).accept(begun).await {
         Ok(stream) => stream,
         Err(problem) => {
@@ -156,7 +198,7 @@ async fn connected<O: Origin>(stream: TcpStream, origin: &O, certificates: &Cert
             return Ok(());
         }
     };
-    let mut client = Client { stream: Box::new(stream), buffer: Vec::new() };
+    let mut client = Client { stream: Box::new(stream), buffer: Vec::new(), room };
     let base = format!("https://{}", without_default(&target, ":443"));
     talk(&mut client, origin, Some(&base)).await.map(drop)
 }

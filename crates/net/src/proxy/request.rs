@@ -50,6 +50,7 @@ const OF_THE_CONNECTION: [&str; 9] = [
 ];
 
 pub(super) async fn read_request(client: &mut Client, base: Option<&str>) -> io::Result<Next> {
+    client.room.taken = None;
     let end = loop {
         let blank = client.buffer.iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
         client.buffer.drain(..blank);
@@ -74,14 +75,18 @@ pub(super) async fn read_request(client: &mut Client, base: Option<&str>) -> io:
         Some(base) if target.starts_with('/') => format!("{base}{target}"),
         _ => target,
     };
+    if asked.header("transfer-encoding").is_some() {
+        return Ok(Next::Odd("a request whose length is not known beforehand".to_owned()));
+    }
+    if asked.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-length")).count() > 1 {
+        return Ok(Next::Odd("a request that says twice how long it is".to_owned()));
+    }
     let length = match asked.header("content-length").map(str::parse::<usize>) {
-        None if asked.header("transfer-encoding").is_some() => {
-            return Ok(Next::Odd("a request whose length is not known beforehand".to_owned()));
-        }
         None => 0,
         Some(Ok(length)) if length <= BODY_BYTES_MAX => length,
         Some(_) => return Ok(Next::Odd("a request that sends too much".to_owned())),
     };
+    client.room.take(length).await;
     while client.buffer.len() < length {
         if client.read().await? == 0 {
             return Ok(Next::Over);
@@ -115,6 +120,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test")]
     use proptest::prelude::*;
 
+    use super::super::Room;
     use super::*;
 
     fn read(bytes: &[u8], base: Option<&str>) -> Vec<String> {
@@ -123,7 +129,7 @@ mod tests {
             let (mut ours, theirs) = tokio::io::duplex(1 << 20);
             tokio::io::AsyncWriteExt::write_all(&mut ours, bytes).await.unwrap();
             drop(ours);
-            let mut client = Client { stream: Box::new(theirs), buffer: Vec::new() };
+            let mut client = Client { stream: Box::new(theirs), buffer: Vec::new(), room: Room::new() };
             let mut said = Vec::new();
             loop {
                 said.push(match read_request(&mut client, base).await.unwrap() {
@@ -174,6 +180,16 @@ mod tests {
             ),
             (
                 own,
+                "POST /p HTTP/1.1\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /in HTTP/1.1\r\n\r\n",
+                "odd: a request whose length is not known beforehand",
+            ),
+            (
+                own,
+                "POST /p HTTP/1.1\r\nContent-Length: 0\r\ncontent-length: 22\r\n\r\nGET /in HTTP/1.1\r\n\r\n",
+                "odd: a request that says twice how long it is",
+            ),
+            (
+                own,
                 "POST /p HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
                 "odd: a request that sends too much",
             ),
@@ -191,5 +207,32 @@ mod tests {
             read(&bytes, None);
             read(&[b"GET / HTTP/1.1\r\n", &bytes[..], b"\r\n\r\n"].concat(), Some("http://a.test"));
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn b11_what_a_page_sends_at_once_is_bounded() {
+        let post = format!("POST /p HTTP/1.1\r\nContent-Length: {BODY_BYTES_MAX}\r\n\r\n");
+        let room = Room::new();
+        let ask = |room: Room| {
+            let (mut ours, theirs) = tokio::io::duplex(1 << 20);
+            let head = post.clone();
+            tokio::spawn(async move {
+                let _ = tokio::io::AsyncWriteExt::write_all(&mut ours, head.as_bytes()).await;
+                let body = vec![0; BODY_BYTES_MAX];
+                let _ = tokio::io::AsyncWriteExt::write_all(&mut ours, &body).await;
+            });
+            Client { stream: Box::new(theirs), buffer: Vec::new(), room }
+        };
+        let mut clients: Vec<Client> = (0..3).map(|_| ask(room.shared())).collect();
+        for client in &mut clients[..2] {
+            assert!(matches!(read_request(client, Some("http://a.test")).await, Ok(Next::Request(_))));
+        }
+        let third = &mut clients[2];
+        let wait = std::time::Duration::from_secs(60);
+        assert!(tokio::time::timeout(wait, read_request(third, Some("http://a.test"))).await.is_err());
+        assert!(third.buffer.len() < BODY_BYTES_MAX);
+        // The connection of one that was answered is closed, or asks for something else.
+        drop(clients.remove(0));
+        assert_eq!(room.all.available_permits(), super::super::ROOM_UNITS / 2);
     }
 }

@@ -191,20 +191,28 @@ impl FileSet {
         Ok(place)
     }
 
-    /// Makes everything appended so far survive a crash, where it can be found; gives what the
-    /// store has to remember.
-    pub fn sync(&mut self) -> Result<Reached, FileError> {
+    /// Hands everything appended so far to the operating system; gives what the store has to
+    /// remember once it is synced.
+    pub fn flush(&mut self) -> Result<Reached, FileError> {
         let open = self.open_file()?;
         let path = open.path.clone();
         let flushed = open.flush();
+        let reached = Reached { file: open.name.clone(), end: open.written, entries: open.entries };
         self.settle(flushed, "writing", &path)?;
+        Ok(reached)
+    }
+
+    /// Makes everything appended so far survive a crash, where it can be found; gives what the
+    /// store has to remember.
+    pub fn sync(&mut self) -> Result<Reached, FileError> {
+        let reached = self.flush()?;
         let dir = self.settings.dir.clone();
         let open = self.open_file()?;
+        let path = open.path.clone();
         let synced =
             open.file.sync_data().and_then(|()| if open.in_directory { Ok(()) } else { sync_dir(&dir) });
         open.in_directory |= synced.is_ok();
         open.retired |= synced.is_err();
-        let reached = Reached { file: open.name.clone(), end: open.written, entries: open.entries };
         let found = open.is_where_it_was();
         self.settle(synced, "syncing", &path)?;
         self.failed |= found.is_err();

@@ -16,12 +16,12 @@ use std::path::PathBuf;
 
 use policy::time::Time;
 
-use super::coder::{Coder, Compression};
+use super::coder::{Coder, Compression, Matter};
 use super::digest::{Digest, each_piece};
 use super::fields::{self, Fields};
 use super::plan::{Block, Plan, answer_fields, sums};
 use super::{Kind, split};
-use crate::exchange::{Exchange, Recording};
+use crate::exchange::{Exchange, Head, Recording};
 use crate::surt;
 
 const HTTP_RESPONSE: &str = "application/http; msgtype=response";
@@ -114,13 +114,17 @@ impl Packer {
         GroupBuilder { packer: self, warcinfo: warcinfo.map(str::to_owned), bytes, entries: Vec::new() }
     }
 
-    /// A random UUID (version 4) as a record id.
     fn new_id(&mut self) -> String {
-        let bits = self.random.u128(..) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
-        let hex = format!("{bits:032x}");
-        let (a, b, c, d, e) = (&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]);
-        format!("<urn:uuid:{a}-{b}-{c}-{d}-{e}>")
+        format!("<urn:uuid:{}>", uuid(&mut self.random))
     }
+}
+
+/// A random UUID (version 4).
+pub fn uuid(random: &mut fastrand::Rng) -> String {
+    let bits = random.u128(..) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let hex = format!("{bits:032x}");
+    let (a, b, c, d, e) = (&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]);
+    format!("{a}-{b}-{c}-{d}-{e}")
 }
 
 /// A group in the making.
@@ -182,6 +186,7 @@ impl GroupBuilder<'_> {
             more: &[("WARC-Filename", file)],
             content_type: WARC_FIELDS,
             block: Block::Bytes(info.as_bytes()),
+            matter: Matter::Compressible,
             digest: Digest::of(info.as_bytes()),
         })?;
         Ok(id)
@@ -217,7 +222,11 @@ impl GroupBuilder<'_> {
         let indexed_as = capture.indexed_as.map(fields::one_word);
         more.extend(indexed_as.as_deref().map(|url| (INDEXED_AS, url)));
         let (time, content_type) = (exchange.at, HTTP_RESPONSE);
-        let plan = Plan { kind, id, time, url: Some(url), more: &more, content_type, block, digest };
+        let matter = match block {
+            Block::Recorded(_) => matter(&exchange.head),
+            Block::Bytes(_) => Matter::Compressible,
+        };
+        let plan = Plan { kind, id, time, url: Some(url), more: &more, content_type, block, matter, digest };
         let place = self.record(&plan)?;
         let url = indexed_as.as_deref().unwrap_or(url);
         self.note(kind, url, time, (Some(exchange.head.status), mime), payload, place);
@@ -248,8 +257,9 @@ impl GroupBuilder<'_> {
         block: &[u8],
     ) -> io::Result<(u64, u64)> {
         let (id, digest) = (self.packer.new_id(), Digest::of(block));
-        let (id, block) = (id.as_str(), Block::Bytes(block));
-        self.record(&Plan { kind, id, time, url, more, content_type, block, digest })
+        let (id, matter) = (id.as_str(), matter_of(content_type));
+        let block = Block::Bytes(block);
+        self.record(&Plan { kind, id, time, url, more, content_type, block, matter, digest })
     }
 
     /// Writes a record; gives where it begins and how long an index calls it.
@@ -259,7 +269,7 @@ impl GroupBuilder<'_> {
         let length = plan.block.len();
         plan.write_head(head, self.warcinfo.as_deref());
         let offset = to.len();
-        coder.begin(head.len() as u64 + length + RECORD_END.len() as u64)?;
+        coder.begin(head.len() as u64 + length + RECORD_END.len() as u64, plan.matter)?;
         coder.write(head, to)?;
         match plan.block {
             Block::Bytes(bytes) => coder.write(bytes, to)?,
@@ -271,5 +281,82 @@ impl GroupBuilder<'_> {
         // The blank lines between plain records belong to none of them.
         let end = if settings.compression == Compression::None { block_end } else { to.len() };
         Ok((offset, end - offset))
+    }
+}
+
+/// Whether an answer's body came compressed: by a coding, or because of what it is.
+fn matter(head: &Head) -> Matter {
+    let is_coding = |value: &[u8]| !value.trim_ascii().eq_ignore_ascii_case(b"identity") && !value.is_empty();
+    if head.all("content-encoding").any(is_coding) {
+        return Matter::Compressed;
+    }
+    matter_of(&head.content_type().essence)
+}
+
+/// By media type: formats that compress what they hold. Those that may or may not (PDF, TIFF, WAV)
+/// are tried.
+fn matter_of(essence: &str) -> Matter {
+    const COMPRESSED: [&str; 28] = [
+        "application/epub+zip",
+        "application/gzip",
+        "application/java-archive",
+        "application/vnd.oasis.opendocument.",
+        "application/vnd.openxmlformats-officedocument.",
+        "application/x-7z-compressed",
+        "application/x-bzip2",
+        "application/x-gzip",
+        "application/x-rar-compressed",
+        "application/x-xz",
+        "application/zip",
+        "application/zstd",
+        "audio/aac",
+        "audio/flac",
+        "audio/mp4",
+        "audio/mpeg",
+        "audio/ogg",
+        "audio/webm",
+        "font/woff",
+        "image/avif",
+        "image/gif",
+        "image/heic",
+        "image/jpeg",
+        "image/jxl",
+        "image/png",
+        "image/webp",
+        "video/mp4",
+        "video/webm",
+    ];
+    let is_compressed = COMPRESSED.iter().any(|beginning| essence.starts_with(beginning));
+    if is_compressed { Matter::Compressed } else { Matter::Compressible }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test")]
+    use super::*;
+
+    #[test]
+    fn a8_what_arrives_compressed_is_known() {
+        let table = "
+            Content-Type: text/html                              | no
+            Content-Type: text/html, Content-Encoding: gzip      | yes
+            Content-Type: text/html, Content-Encoding: BR        | yes
+            Content-Type: text/html, Content-Encoding: Identity  | no
+            Content-Type: text/html, Content-Encoding:           | no
+            Content-Type: image/JPEG; q=1                        | yes
+            Content-Type: image/svg+xml                          | no
+            Content-Type: audio/wav                              | no
+            Content-Type: application/pdf                        | no
+            Content-Type: application/zip                        | yes
+            X: image/jpeg                                        | no";
+        for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let (headers, expected) = line.split_once('|').unwrap();
+            let headers = headers.split(',').map(|header| {
+                let (name, value) = header.split_once(':').unwrap();
+                (name.trim().to_owned(), value.trim().as_bytes().to_vec())
+            });
+            let head = Head { status: 200, headers: headers.collect(), bytes: 0 };
+            assert_eq!(matter(&head) == Matter::Compressed, expected.trim() == "yes", "{line}");
+        }
     }
 }

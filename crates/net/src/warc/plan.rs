@@ -5,6 +5,7 @@ use std::io;
 use policy::time::Time;
 use sha1::{Digest as _, Sha1};
 
+use super::coder::Matter;
 use super::digest::{Digest, each_piece};
 use super::pack::Revisit;
 use super::{Kind, date, fields, split};
@@ -19,6 +20,7 @@ pub(super) struct Plan<'a> {
     pub(super) more: &'a [(&'a str, &'a str)],
     pub(super) content_type: &'a str,
     pub(super) block: Block<'a>,
+    pub(super) matter: Matter,
     pub(super) digest: Digest,
 }
 

@@ -1,21 +1,21 @@
 //! Deflate (RFC 1951) for what is small: most records are.
 //!
-//! A stream of zlib begins by clearing tables of 128 KiB and copies its input into a window, which
-//! takes longer than compressing a request or a small page. Here the input is at hand as a whole,
+//! Others begin a stream by clearing tables of 128 KiB, which
+//! takes longer than compressing a request. Here the input is at hand as a whole,
 //! and the table of places is never cleared: places count on from stream to stream, and what lies
 //! before the present one is out of date. As at zlib's fastest level there is one block with the
 //! fixed codes, and a match is the last place that began with the same four bytes.
-
-/// Longer streams are left to zlib: it packs 3 % better by 20 KB, and its beginning counts for
-/// less.
-pub(super) const SMALL_BYTES_MAX: u64 = 16 << 10;
 
 const HASH_BITS: u32 = 13;
 const MATCH_BYTES_MIN: usize = 4;
 const MATCH_BYTES_MAX: usize = 258;
 const DISTANCE_MAX: usize = 32 << 10;
-/// Of the last block, with the fixed codes.
-const BLOCK_HEAD: Code = Code { bits: 0b011, count: 3 };
+/// With the fixed codes: the last block of a stream, and one that others follow.
+const LAST_BLOCK: Code = Code { bits: 0b011, count: 3 };
+const BLOCK: Code = Code { bits: 0b010, count: 3 };
+/// What ends a part of a stream at a whole byte: a block of nothing, stored as it is.
+const EMPTY_BLOCK: Code = Code { bits: 0b000, count: 3 };
+const EMPTY_STORED: [u8; 4] = [0, 0, 0xff, 0xff];
 const BLOCK_END: Code = symbol(256);
 
 pub(super) struct SmallDeflate {
@@ -30,15 +30,28 @@ impl SmallDeflate {
         SmallDeflate { places: vec![0; 1 << HASH_BITS], base: 1 }
     }
 
-    /// Appends the whole stream of these bytes, which are [`SMALL_BYTES_MAX`] at most.
+    /// Appends the whole stream of these bytes.
     pub(super) fn deflate(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        self.block(LAST_BLOCK, bytes, out).finish();
+    }
+
+    /// Appends a stream that is not over: what follows begins with a block of its own, at a whole
+    /// byte.
+    pub(super) fn deflate_begin(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        let mut bits = self.block(BLOCK, bytes, out);
+        bits.push(EMPTY_BLOCK);
+        bits.finish();
+        out.extend_from_slice(&EMPTY_STORED);
+    }
+
+    fn block<'a>(&mut self, head: Code, bytes: &[u8], out: &'a mut Vec<u8>) -> Bits<'a> {
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         if self.base.checked_add(length).is_none() {
             self.places.fill(0);
             self.base = 1;
         }
         let mut out = Bits { out, held: 0, count: 0 };
-        out.push(BLOCK_HEAD);
+        out.push(head);
         let mut at = 0;
         while let Some(byte) = bytes.get(at) {
             match self.find(bytes, at) {
@@ -54,8 +67,8 @@ impl SmallDeflate {
             }
         }
         out.push(BLOCK_END);
-        out.finish();
         self.base = self.base.saturating_add(length);
+        out
     }
 
     /// How far back the same bytes are, and how many; and notes that they are here too.
@@ -98,7 +111,7 @@ struct Code {
 }
 
 const LITERALS: [Code; 256] = {
-    let mut codes = [BLOCK_HEAD; 256];
+    let mut codes = [LAST_BLOCK; 256];
     let mut byte = 0u32;
     while byte < 256 {
         codes[byte as usize] = symbol(byte);
@@ -109,7 +122,7 @@ const LITERALS: [Code; 256] = {
 
 /// By length less 3, with its extra bits.
 const LENGTHS: [Code; 256] = {
-    let mut codes = [BLOCK_HEAD; 256];
+    let mut codes = [LAST_BLOCK; 256];
     let mut over = 0;
     while over < 256u32 {
         let (index, extra) = match over {

@@ -50,9 +50,15 @@ impl StoredRecord {
     /// Takes the head of the answer off. None if the record is no response, or what it begins with
     /// is no head: then the block is as it was.
     pub fn http_head(&mut self) -> io::Result<Option<Parsed>> {
-        if self.head.kind() != "response" {
-            return Ok(None);
-        }
+        if self.head.kind() == "response" { self.head_of_block() } else { Ok(None) }
+    }
+
+    /// The head that a revisit has in place of the answer. None if it is no revisit, or has none.
+    pub fn revisited_head(&mut self) -> io::Result<Option<Parsed>> {
+        if self.head.kind() == "revisit" { self.head_of_block() } else { Ok(None) }
+    }
+
+    fn head_of_block(&mut self) -> io::Result<Option<Parsed>> {
         let mut bytes = Vec::new();
         loop {
             let searched = bytes.len().saturating_sub(3);

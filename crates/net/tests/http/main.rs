@@ -7,3 +7,4 @@ mod limits;
 mod names;
 mod server;
 mod tls;
+mod ways;

@@ -12,6 +12,7 @@ use net::dns::{Clock, DnsError, Overrides, Resolver, TTL_MAX, TTL_MIN};
 use net::http::{Client, FetchErrorKind, Request};
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
+use policy::way::{ResolverAddress, Way};
 use tokio::net::UdpSocket;
 
 use crate::server::{LIMITS, Server, setup};
@@ -374,4 +375,28 @@ async fn a2_a_name_without_address_is_an_error_of_the_fetch() {
     let error = Client::new(setup).unwrap().fetch(&request).await.result.unwrap_err();
     assert_eq!(error.kind, FetchErrorKind::Dns);
     assert_eq!(error.reason, "`gone.example`: the name does not exist or has no address");
+}
+
+#[tokio::test]
+async fn a17_a_way_asks_its_own_name_server_and_each_remembers_what_it_was_told() {
+    let one = NameServer::start(|_, _| Reply::Addresses(vec![(300, ip("127.0.0.2"))])).await;
+    let other = NameServer::start(|_, _| Reply::Addresses(vec![(300, ip("10.0.0.1"))])).await;
+    let answer = (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec(), Then::Close);
+    let web = Server::start("127.0.0.2:0", move |_, _| Some(answer.clone())).await;
+    let mut setup = setup(&[]);
+    setup.guard = Guard::allowing(["127.0.0.2/32".parse().unwrap()]);
+    let client = Client::new(setup).unwrap();
+    let by = |server: &NameServer| Way { resolver: Some(ResolverAddress(server.address)), ..Way::default() };
+    let (by_one, by_other) = (by(&one), by(&other));
+    let url = CrawlUrl::from_normal(format!("http://a.example:{}/", web.port())).unwrap();
+    for first in [true, false] {
+        let fetched = client.fetch(&Request { way: &by_one, ..Request::get(&url, &[], &LIMITS) }).await;
+        assert_eq!(fetched.result.unwrap().head.status, 200);
+        let record = fetched.dns.map(|record| (record.host, record.server));
+        assert_eq!(record, first.then(|| ("a.example".to_owned(), Some(ip("127.0.0.1")))), "A2");
+    }
+    let fetched = client.fetch(&Request { way: &by_other, ..Request::get(&url, &[], &LIMITS) }).await;
+    assert_eq!(fetched.result.unwrap_err().kind, FetchErrorKind::Refused, "what it tells is judged, too");
+    assert!(client.look_up(&url, &by_one).await.unwrap().is_none());
+    assert_eq!((one.asked(), other.asked()), (1, 1));
 }

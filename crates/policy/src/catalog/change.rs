@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::blacklist::Barred;
 use crate::catalog::{Catalog, site_key};
 use crate::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, Seed, SeedKey, Settings};
 use crate::url::{UrlRefusal, UrlRules, normalise};
+use crate::way::Way;
 
 /// A put replaces what has the same name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,11 +19,18 @@ pub enum Change {
     DeleteSeed(SeedKey),
     PutGroup(HostGroup),
     DeleteGroup(String),
-    PutHostPoliteness { host: String, politeness: Politeness },
+    PutHostPoliteness {
+        host: String,
+        politeness: Politeness,
+        way: Way,
+    },
     DeleteHostPoliteness(String),
     PutSettings(Box<Settings>),
     PutWalk(Box<DeclaredWalk>),
     DeleteWalk(String),
+    PutBarred(Box<Barred>),
+    /// By its name.
+    DeleteBarred(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +47,7 @@ pub enum CatalogError {
 impl Catalog {
     /// Takes in one change. On an error nothing has changed.
     pub fn apply(&mut self, change: Change) -> Result<(), CatalogError> {
+        self.count_budget(&change);
         match change {
             Change::PutCollection(collection) => {
                 self.collections.insert(collection.name.clone(), *collection);
@@ -51,8 +61,8 @@ impl Catalog {
             Change::DeleteSeed(key) => self.seeds.remove(&key),
             Change::PutGroup(group) => self.put_group(group),
             Change::DeleteGroup(name) => self.delete_group(&name),
-            Change::PutHostPoliteness { host, politeness } => {
-                self.hosts.insert(site_key(&host), politeness);
+            Change::PutHostPoliteness { host, politeness, way } => {
+                self.hosts.insert(site_key(&host), (politeness, way));
             }
             Change::DeleteHostPoliteness(host) => {
                 self.hosts.remove(&site_key(&host));
@@ -64,6 +74,8 @@ impl Catalog {
             Change::DeleteWalk(name) => {
                 self.walks.remove(&name);
             }
+            Change::PutBarred(barred) => self.barred.put(*barred),
+            Change::DeleteBarred(name) => self.barred.remove(&name),
         }
         Ok(())
     }

@@ -5,14 +5,18 @@
 //! References go by name and may dangle; a name that leads nowhere is simply not found. The one
 //! thing that can fail is a seed whose URL is none.
 
+mod budgets;
 mod change;
 mod seeds;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::blacklist::{Barred, Patterns};
+use crate::budget::Holder;
 use crate::model::{Collection, DeclaredWalk, HostGroup, Politeness, Profile, SeedKey, Settings};
-use crate::time::Span;
+use crate::time::{Span, Time};
 use crate::url::{CrawlUrl, UrlRules, site_of};
+use crate::way::{STRAIGHT, Way};
 
 pub use change::{CatalogError, Change};
 pub use seeds::SeedEntry;
@@ -26,8 +30,11 @@ pub struct Catalog {
     profiles: HashMap<String, Profile>,
     seeds: SeedTable,
     groups: HashMap<String, HostGroup>,
-    hosts: HashMap<String, Politeness>,
+    hosts: HashMap<String, (Politeness, Way)>,
     walks: BTreeMap<String, DeclaredWalk>,
+    barred: Patterns,
+    /// F36: who has a budget: nearly always nobody.
+    budgeted: BTreeSet<Holder>,
     /// Collection → its profiles.
     profiles_of: HashMap<String, BTreeSet<String>>,
     /// Site → the groups that name it; the one that sorts first counts.
@@ -81,8 +88,8 @@ impl Catalog {
         self.groups.values()
     }
 
-    pub fn host_overrides(&self) -> impl Iterator<Item = (&str, &Politeness)> {
-        self.hosts.iter().map(|(host, politeness)| (host.as_str(), politeness))
+    pub fn host_overrides(&self) -> impl Iterator<Item = (&str, &(Politeness, Way))> {
+        self.hosts.iter().map(|(host, own)| (host.as_str(), own))
     }
 
     pub fn walk(&self, name: &str) -> Option<&DeclaredWalk> {
@@ -92,6 +99,20 @@ impl Catalog {
     /// By name.
     pub fn walks(&self) -> impl Iterator<Item = &DeclaredWalk> {
         self.walks.values()
+    }
+
+    /// F39: all of them, in the order of their names.
+    pub fn patterns(&self) -> impl Iterator<Item = &Barred> {
+        self.barred.iter()
+    }
+
+    pub fn pattern(&self, name: &str) -> Option<&Barred> {
+        self.barred.get(name)
+    }
+
+    /// F39: the pattern that keeps a URL out of a collection now, if one does.
+    pub fn barring(&self, collection: &str, url: &CrawlUrl, now: Time) -> Option<&Barred> {
+        self.barred.find(collection, url, now)
     }
 
     /// F40: nothing that failed waits longer than this for another try.
@@ -153,7 +174,14 @@ impl Catalog {
     /// F8: the group's, else the host's own, else the installation's.
     pub fn politeness(&self, site: &str) -> &Politeness {
         let group = self.group_of(site).map(|group| &group.politeness);
-        group.or_else(|| self.hosts.get(site)).unwrap_or(&self.settings.politeness)
+        group.or_else(|| self.hosts.get(site).map(|own| &own.0)).unwrap_or(&self.settings.politeness)
+    }
+
+    /// A17: what the host or its group says, and for the rest what its collection does.
+    pub fn way(&self, collection: &str, site: &str) -> Way {
+        let of_group = self.group_of(site).map(|group| &group.way);
+        let own = of_group.or_else(|| self.hosts.get(site).map(|own| &own.1)).unwrap_or(&STRAIGHT);
+        own.over(self.collection(collection).map_or(&STRAIGHT, |collection| &collection.way))
     }
 }
 

@@ -9,16 +9,19 @@
 //! Inactive profiles protect here as everywhere: a URL is done, or past its ttl, only when that
 //! holds for every in-scope profile, and while an inactive one still has cycles to give, the URL
 //! waits (F14).
+//!
+//! Windows (F38) are looked at last: what is to be removed goes at any hour. A URL is harvested on
+//! behalf of those profiles whose windows are open.
 
 mod plan;
 mod step;
 
 use crate::catalog::{Catalog, SeedEntry};
-use crate::model::{BlacklistEntry, Position, Profile, Record, RobotsPolicy};
+use crate::model::{BlacklistEntry, BlacklistReason, Position, Profile, Record, RobotsPolicy};
 use crate::owner::Via;
 use crate::rule::Rule;
 use crate::schedule::next_due;
-use crate::standing::{Standing, Subject, has_cycles_left};
+use crate::standing::{Past, Standing, Subject, has_cycles_left};
 use crate::time::Time;
 use crate::url::CrawlUrl;
 
@@ -48,6 +51,8 @@ pub enum Verdict {
     Postpone {
         until: Time,
     },
+    /// F39: out of the queue, with its record.
+    Blacklist(BlacklistEntry),
 }
 
 /// Judges a URL that is due. `blacklist` is its entry, if it has one; an entry past its end has no
@@ -83,9 +88,10 @@ impl<'a> Judge<'a> {
         self.claimed();
         self.schedule(&standing)?;
         self.blacklist(blacklist)?;
+        self.barred()?;
         self.ttl(entry, &standing)?;
         self.length(&standing)?;
-        let plan = Plan::of(self.live_profiles(entry)).ok_or_else(|| self.postponed(Rule::F14))?;
+        let plan = self.open(entry, &standing)?;
         Ok((Rule::F34, Verdict::Harvest(Box::new(plan))))
     }
 
@@ -115,7 +121,7 @@ impl<'a> Judge<'a> {
     fn scope(&mut self, entry: &'a SeedEntry) -> Result<Standing, Decision> {
         let mut standing = Standing::NONE;
         for verdict in self.subject.verdicts(entry, self.record.position) {
-            standing.add(verdict, entry.seed.active, self.record.cycles);
+            standing.add(verdict, entry.seed.active, &Past::from(self.record));
             self.note(Rule::F34, Finding::Profile(verdict));
         }
         let (in_scope, of) = (standing.in_scope, standing.profiles);
@@ -145,7 +151,11 @@ impl<'a> Judge<'a> {
             (Some(_), None) => return self.passes(Rule::F15, Finding::NoSchedule),
             (Some(last), Some(every)) => (last, every),
         };
-        let until = next_due(last, every);
+        self.changing();
+        let Record { seed, position, .. } = self.record;
+        let timed =
+            standing.timed.then(|| self.subject.next_due(seed, *position, &Past::from(self.record), last));
+        let until = timed.flatten().unwrap_or_else(|| next_due(last, every));
         self.note(Rule::F15, Finding::NextDue(until));
         if until > self.now { Err((Rule::F15, Verdict::Postpone { until })) } else { Ok(()) }
     }
@@ -158,6 +168,16 @@ impl<'a> Judge<'a> {
         };
         self.note(Rule::F16, Finding::Blacklisted { reason, until: *until });
         Err((Rule::F16, Verdict::Remove))
+    }
+
+    /// F39.
+    fn barred(&mut self) -> Result<(), Decision> {
+        let Subject { catalog, collection, url } = self.subject;
+        let Some(barred) = catalog.barring(collection, url, self.now) else { return Ok(()) };
+        self.note(Rule::F39, Finding::Barred(barred));
+        let reason = BlacklistReason::Pattern(barred.name());
+        let entry = BlacklistEntry { reason, since: self.now, until: barred.until };
+        Err((Rule::F39, Verdict::Blacklist(entry)))
     }
 
     /// F16, ttl. The seed's own URL is there because it was declared, not because a page links to
@@ -182,6 +202,49 @@ impl<'a> Judge<'a> {
         if finished { Err((Rule::F16, Verdict::Done)) } else { Ok(()) }
     }
 
+    /// F41.
+    fn changing(&mut self) {
+        let Some(entry) = self.subject.catalog.seed(&self.record.seed) else { return };
+        let mut all = self.subject.catalog.profiles_in(entry, self.subject.collection);
+        if all.all(|profile| profile.slowest.is_none()) {
+            return;
+        }
+        let adaptive: Vec<_> =
+            self.live_profiles(entry).filter_map(|profile| Some((profile, profile.range()?))).collect();
+        for (profile, range) in adaptive {
+            self.note(
+                Rule::F41,
+                Finding::Changes { profile: &profile.name, range, seen: self.record.changes },
+            );
+        }
+    }
+
+    /// F38: a harvest for those whose windows are open, or none before the next opens.
+    fn open(&mut self, entry: &'a SeedEntry, standing: &Standing) -> Result<Plan, Decision> {
+        if !standing.timed {
+            return Plan::of(self.live_profiles(entry)).ok_or_else(|| self.postponed(Rule::F14));
+        }
+        let now = self.now;
+        let plan = Plan::of(self.live_profiles(entry).filter(|profile| profile.hours().is_open(now)));
+        let plan = plan.map(|mut plan| {
+            let mine = self.live_profiles(entry).filter(|profile| plan.profiles.contains(&profile.name));
+            plan.closes = mine.map(|profile| profile.hours().closing(now)).min_by_key(latest_first).flatten();
+            plan
+        });
+        let opens = self.live_profiles(entry).map(|profile| profile.hours().opening(now)).min();
+        match (plan, opens) {
+            (Some(plan), _) => {
+                self.note(Rule::F38, Finding::Open { until: plan.closes });
+                Ok(plan)
+            }
+            (None, Some(until)) => {
+                self.note(Rule::F38, Finding::Closed { until });
+                Err((Rule::F38, Verdict::Postpone { until }))
+            }
+            (None, None) => Err(self.postponed(Rule::F14)),
+        }
+    }
+
     fn live_profiles(&self, entry: &'a SeedEntry) -> impl Iterator<Item = &'a Profile> {
         let cycles = self.record.cycles;
         let in_scope =
@@ -201,6 +264,11 @@ impl<'a> Judge<'a> {
     fn note(&mut self, rule: Rule, finding: Finding<'a>) {
         self.steps.push(Step { rule, finding });
     }
+}
+
+/// What never closes before what closes last.
+fn latest_first(closes: &Option<Time>) -> std::cmp::Reverse<Time> {
+    std::cmp::Reverse(closes.unwrap_or(Time(i64::MAX)))
 }
 
 fn existence(exists: bool) -> State {

@@ -5,7 +5,7 @@
 //! of the most patient.
 
 use crate::model::{Limits, Profile, RobotsPolicy};
-use crate::time::Span;
+use crate::time::{Span, Time};
 
 /// The live profiles of a URL as one order to harvest.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub struct Plan {
     pub length: Option<u32>,
     pub robots: RobotsPolicy,
     pub limits: Limits,
+    /// F38: no request of it begins then or later; none: at any time.
+    pub closes: Option<Time>,
 }
 
 impl Plan {
@@ -49,6 +51,7 @@ impl From<&Profile> for Plan {
             length: profile.length,
             robots: profile.robots.clone(),
             limits: profile.limits.clone(),
+            closes: None,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::blacklist::Barred;
+use crate::changes::{Changes, Range};
 use crate::model::BlacklistReason;
 use crate::rule::Rule;
 use crate::standing::ProfileVerdict;
@@ -40,6 +42,7 @@ pub enum Finding<'a> {
         reason: &'a BlacklistReason,
         until: Option<Time>,
     },
+    Barred(&'a Barred),
     NeverExpires,
     Expires(Time),
     CyclesLeft {
@@ -47,6 +50,19 @@ pub enum Finding<'a> {
     },
     CyclesUsedUp {
         had: u32,
+    },
+    /// Within the windows of a profile; they never close if there is no end.
+    Open {
+        until: Option<Time>,
+    },
+    Closed {
+        until: Time,
+    },
+    /// An adaptive frequency.
+    Changes {
+        profile: &'a str,
+        range: Range,
+        seen: Changes,
     },
 }
 
@@ -86,9 +102,29 @@ impl fmt::Display for Finding<'_> {
             Finding::Blacklisted { reason, until: Some(until) } => {
                 write!(f, "blacklisted ({reason}) until {until}")
             }
+            Finding::Barred(barred) => barred.fmt(f),
             Finding::NeverExpires => f.write_str("does not expire by ttl"),
             Finding::Expires(at) => write!(f, "its ttl ends at {at} unless a page links to it"),
             Finding::CyclesLeft { had } => write!(f, "{had} cycle(s) in this run, more to come"),
+            Finding::Open { until: None } => f.write_str("one of its profiles may have it at any time"),
+            Finding::Open { until: Some(until) } => {
+                write!(f, "within the windows of its profiles, until {until}")
+            }
+            Finding::Closed { until } => {
+                write!(f, "outside the windows of its profiles; the next opens at {until}")
+            }
+            Finding::Changes { profile, range, seen } => write!(
+                f,
+                "profile `{profile}` adapts between {} and {}: changed at {} of {} harvests, by estimate {:.3} \
+                 times a day (confidence {:.0} %), so every {}",
+                range.fast,
+                range.slow,
+                seen.changed,
+                seen.harvests,
+                seen.per_day(*range),
+                100.0 * seen.confidence(),
+                seen.every(*range),
+            ),
             Finding::CyclesUsedUp { had } => write!(f, "{had} cycle(s) in this run, which is all"),
         }
     }
@@ -111,6 +147,7 @@ impl fmt::Display for BlacklistReason {
             BlacklistReason::Robots => f.write_str("robots"),
             BlacklistReason::NotFound => f.write_str("not found too often"),
             BlacklistReason::Errors => f.write_str("too many errors"),
+            BlacklistReason::Pattern(name) => write!(f, "pattern {name}"),
             BlacklistReason::Operator(note) => write!(f, "operator: {note}"),
         }
     }

@@ -1,5 +1,6 @@
 //! What a harvest leaves in the record whatever becomes of the URL (F18–F20).
 
+use crate::changes::Changes;
 use crate::model::{LastFetch, Record};
 use crate::outcome::{Answer, Fetched, Response};
 use crate::time::Time;
@@ -16,6 +17,7 @@ pub(super) fn counted(before: &Record, fetched: &Fetched) -> Record {
             record.not_found =
                 if is_not_found(response.status) { before.not_found.saturating_add(1) } else { 0 };
             record.cycles = before.cycles.saturating_add(u32::from(!error));
+            record.changes = observed(before, response, fetched.at);
             record.last = Some(LastFetch { at: fetched.at, due: slot });
             remember(&mut record, response);
         }
@@ -37,6 +39,16 @@ fn slot(before: &Record) -> Time {
     }
 }
 
+/// F41: whether it changed, and in how long; only where there is something to compare with, and where
+/// it is known how long ago that was: after errors it is not.
+fn observed(before: &Record, response: &Response, at: Time) -> Changes {
+    let has_content = matches!(response.status, 200..=299 | 304);
+    match before.last.filter(|_| before.errors == 0 && before.digest.is_some() && has_content) {
+        Some(last) if at > last.at => before.changes.after(at.since(last.at), !response.unchanged),
+        _ => before.changes,
+    }
+}
+
 /// Only good content is worth asking about again; an unchanged answer may bring new validators. One
 /// without a digest is not what we have: what it stands for cannot be read any more, and is asked
 /// for as a whole.
@@ -50,6 +62,7 @@ fn remember(record: &mut Record, response: &Response) {
         record.digest.clone_from(&response.digest);
         record.etag.clone_from(&response.etag);
         record.last_modified.clone_from(&response.last_modified);
+        record.sketch = response.sketch;
     }
 }
 

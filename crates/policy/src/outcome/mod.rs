@@ -30,8 +30,9 @@ use crate::evaluate::more_patient;
 use crate::model::{BlacklistEntry, LastFetch, Limits, Record};
 use crate::rule::Rule;
 use crate::schedule::{after_error, backoff, next_due};
-use crate::standing::{Standing, Subject};
+use crate::standing::{Past, Standing, Subject};
 use crate::time::{Span, Time};
+use crate::trap::text::Sketch;
 use crate::url::CrawlUrl;
 
 use count::counted;
@@ -65,6 +66,7 @@ pub struct Response {
     pub last_modified: Option<String>,
     /// A 304, or the same digest as last time: archived as a revisit.
     pub unchanged: bool,
+    pub sketch: Option<Sketch>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +131,7 @@ pub fn outcome(
     let record = counted(before, fetched);
     let standing = standing(subject, &record);
     let limits = patience(subject, &record);
-    let ahead = Ahead::new(&record, &standing, &limits, catalog.settings().recheck, salt, now);
+    let ahead = Ahead::new(subject, &record, &standing, &limits, salt, now);
     let hindrance = hindrance(&standing, fetched);
     let seen =
         Seen { before, fetched, hindrance, earlier: queued_now.is_some_and(|queued| ahead.due < queued) };
@@ -162,11 +164,13 @@ fn settled(
         Answer::Response(_) => {
             let terms = before.terms.clone().or_else(|| subject.terms_of(before));
             let stays = matches!(placement, Placement::Queue { .. });
-            let owed = if stays { promised(&record) } else { Owed::Nothing };
-            (before.owed.answered(terms.as_ref(), fetched.at), owed)
+            let owed = if stays { promised(subject.catalog, &record) } else { Owed::Nothing };
+            (before.owed.answered(subject.catalog, terms.as_ref(), fetched.at), owed)
         }
-        Answer::NoAnswer(_) if given_up => before.owed.given_up(before.terms.as_ref(), fetched.at),
-        Answer::NoAnswer(_) => before.owed.failed(before.terms.as_ref(), fetched.at),
+        Answer::NoAnswer(_) if given_up => {
+            before.owed.given_up(subject.catalog, before.terms.as_ref(), fetched.at)
+        }
+        Answer::NoAnswer(_) => before.owed.failed(subject.catalog, before.terms.as_ref(), fetched.at),
     };
     record.owed = match owed {
         Owed::Promise(_) if record.terms.is_none() => Owed::Nothing,
@@ -180,7 +184,7 @@ fn standing(subject: Subject<'_>, record: &Record) -> Standing {
     if subject.catalog.collection(subject.collection).is_none() {
         return Standing::NONE;
     }
-    subject.standing_with(&record.seed, record.position, record.cycles)
+    subject.standing_with(&record.seed, record.position, &Past::from(record))
 }
 
 /// The most patient of the in-scope profiles: of the active ones where there are such.
@@ -205,23 +209,27 @@ struct Ahead {
 
 impl Ahead {
     fn new(
+        subject: Subject<'_>,
         record: &Record,
         standing: &Standing,
         limits: &Limits,
-        recheck: Span,
         salt: u64,
         now: Time,
     ) -> Ahead {
+        let (seed, position, past) = (&record.seed, record.position, Past::from(record));
         let last = record.last.unwrap_or(LastFetch { at: now, due: record.due });
         let normal = match standing.every {
-            Some(every) => next_due(last, every),
-            None => last.at.plus(recheck),
+            Some(_) if standing.timed => subject.next_due(seed, position, &past, last),
+            every => every.map(|every| next_due(last, every)),
         };
+        let normal = normal.unwrap_or_else(|| last.at.plus(subject.catalog.settings().recheck));
         let span = backoff(record.errors.max(1), limits.backoff_base, limits.backoff_cap, salt);
         let due = match record.errors {
             0 => normal,
             _ => after_error(now, span, normal, limits.backoff_cap),
         };
+        let retried = record.errors > 0 && standing.timed;
+        let due = if retried { subject.opening(seed, position, &past, due) } else { due };
         Ahead { due, backoff: span }
     }
 }

@@ -15,13 +15,15 @@ mod start;
 
 use std::fmt;
 
+use crate::budget::Charges;
 use crate::catalog::Catalog;
 use crate::contract::{Owed, renewed as renewed_promise};
 use crate::model::{LinkKind, Position, Record};
 use crate::owner::{Context, Origin, Via, owner};
 use crate::rule::Rule;
+use crate::schedule::next_due;
 use crate::scope::ScopeVerdict;
-use crate::standing::{Standing, Subject};
+use crate::standing::{Past, Standing, Subject};
 use crate::time::Time;
 use crate::url::CrawlUrl;
 
@@ -70,7 +72,7 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkDecision<'a> {
     pub action: Action,
-    /// F22–F28.
+    /// F22–F28, or F39.
     pub rule: Rule,
     /// None where it does not matter: F28 decided, or the page claims nothing.
     pub context: Option<Context<'a>>,
@@ -97,9 +99,16 @@ pub fn decide<'a>(
         Known::Done { .. } | Known::Absent => None,
         Known::Queued(record) => Some(record),
     };
+    // F39: what is queued is blacklisted when it is looked at; a start is somebody's wish.
+    if queued.is_none()
+        && !matches!(parent.origin, Origin::Start(_))
+        && catalog.barring(parent.collection, &link.url, now).is_some()
+    {
+        return unjudged(Rule::F39, None, Action::Ignore);
+    }
     let best = catalog.best_match(parent.collection, &link.url).map(String::as_str);
-    let cycles = queued.map_or(0, |record| cycles_in_run(record, parent.run));
-    let Some(place) = place(catalog, parent, link, best, cycles) else {
+    let past = queued.map_or(Past::default(), |record| past(record, parent.run));
+    let Some(place) = place(catalog, parent, link, best, &past) else {
         return taken_back(parent, queued, best);
     };
     let subject = Subject { catalog, collection: parent.collection, url: &link.url };
@@ -154,6 +163,10 @@ struct Arrival<'l, 'a> {
     now: Time,
 }
 
+fn past(record: &Record, run: u64) -> Past {
+    Past { cycles: cycles_in_run(record, run), changes: record.changes }
+}
+
 impl Arrival<'_, '_> {
     fn decide(&self, queued: Option<&Record>) -> (Rule, Option<Rule>, Action) {
         let context = self.place.context.seed;
@@ -168,14 +181,19 @@ impl Arrival<'_, '_> {
         }
     }
 
-    /// F22: every value zero, due now; where only inactive profiles take it, evaluation will
+    /// F22: every value zero, due now (or as soon as a window opens: F38); where only inactive profiles take it, evaluation will
     /// postpone it.
     fn added(&self) -> Record {
+        let (seed, position, past) = (self.place.context.seed, self.place.position, Past::default());
+        let due = match self.place.standing.timed {
+            true => self.subject.opening(seed, position, &past, self.now),
+            false => self.now,
+        };
         Record {
-            seed: self.place.context.seed.to_owned(),
-            position: self.place.position,
+            seed: seed.to_owned(),
+            position,
             via: self.parent.via,
-            due: self.now,
+            due,
             run: self.parent.run,
             cycles: 0,
             linked: self.now,
@@ -186,8 +204,11 @@ impl Arrival<'_, '_> {
             etag: None,
             last_modified: None,
             problem: None,
-            owed: Owed::First(self.now),
-            terms: self.subject.terms(self.place.context.seed, self.place.position, 0),
+            owed: Owed::First(due),
+            terms: self.subject.terms(seed, position, &past, None),
+            changes: past.changes,
+            charges: Charges::default(),
+            sketch: None,
         }
     }
 
@@ -200,14 +221,15 @@ impl Arrival<'_, '_> {
         // A start is not said again: it stands, whatever becomes of the pages that claim the same.
         let stays = position == record.position && self.parent.via != Via::Start;
         let via = if stays { record.via } else { self.parent.via };
-        self.promising(renewed(record, (position, via), &standing, self.parent.run, self.now))
+        let scheduled = self.scheduled(record, &record.seed, position, &standing);
+        self.promising(renewed(record, (position, via), &standing, scheduled, self.parent.run, self.now))
     }
 
     /// What changed may change what is promised, too (F31).
     fn promising(&self, action: Action) -> Action {
         let Action::Update(mut record) = action else { return action };
         record.terms = self.subject.terms_of(&record);
-        record.owed = renewed_promise(&record);
+        record.owed = renewed_promise(self.subject.catalog, &record);
         Action::Update(record)
     }
 
@@ -225,7 +247,8 @@ impl Arrival<'_, '_> {
     fn taken_over(&self, record: &Record) -> Action {
         let Place { context, position, standing } = &self.place;
         let claim = (*position, self.parent.via);
-        taken_over(record, context.seed, claim, standing, self.parent.run, self.now)
+        let scheduled = self.scheduled(record, context.seed, *position, standing);
+        taken_over(record, context.seed, claim, standing, scheduled, self.parent.run, self.now)
     }
 
     /// O10: whether what this page says of the URL takes the place of the claim by which the URL
@@ -266,7 +289,25 @@ impl Arrival<'_, '_> {
 
     /// How the URL stands with the seed it is queued with.
     fn standing(&self, record: &Record, position: Position) -> Standing {
-        self.subject.standing_with(&record.seed, position, cycles_in_run(record, self.parent.run))
+        self.subject.standing_with(&record.seed, position, &past(record, self.parent.run))
+    }
+
+    /// When the schedule would have it, there and with that seed; none where nobody asks for it.
+    fn scheduled(
+        &self,
+        record: &Record,
+        seed: &str,
+        position: Position,
+        standing: &Standing,
+    ) -> Option<Time> {
+        let every = standing.every?;
+        match record.last {
+            None => Some(self.now),
+            Some(last) if standing.timed => {
+                self.subject.next_due(seed, position, &past(record, self.parent.run), last)
+            }
+            Some(last) => Some(next_due(last, every)),
+        }
     }
 }
 

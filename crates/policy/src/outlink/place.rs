@@ -4,7 +4,7 @@ use crate::catalog::{Catalog, SeedEntry};
 use crate::model::Position;
 use crate::outlink::{Outlink, Parent};
 use crate::owner::{Context, Origin, context};
-use crate::standing::{Standing, Subject};
+use crate::standing::{Past, Standing, Subject};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
@@ -20,13 +20,13 @@ pub(super) fn place<'a>(
     parent: &Parent<'a>,
     link: &Outlink,
     best: Option<&'a str>,
-    cycles: u32,
+    past: &Past,
 ) -> Option<Place<'a>> {
     let subject = Subject { catalog, collection: parent.collection, url: &link.url };
     let judged = |key: &str, position: &dyn Fn(&SeedEntry) -> Position| {
         let Some(entry) = catalog.seed(key) else { return (Position::default(), Standing::NONE) };
         let position = if entry.url == link.url { Position::SEED } else { position(entry) };
-        (position, subject.standing(entry, position, cycles))
+        (position, subject.standing(entry, position, past))
     };
     let (position, standing) = match parent.origin {
         Origin::Start(own) => judged(own, &|_| Position::SEED),

@@ -6,7 +6,6 @@
 use crate::model::{Position, Record};
 use crate::outlink::Action;
 use crate::owner::{Claim, Via};
-use crate::schedule::next_due;
 use crate::standing::Standing;
 use crate::time::{Span, Time};
 
@@ -45,8 +44,15 @@ pub(super) fn better_position(
 }
 
 /// F23: same seed. `standing` is that of the claimed position.
-pub(super) fn renewed(record: &Record, claimed: Claimed, standing: &Standing, run: u64, now: Time) -> Action {
-    let renewal = renewal(record, claimed, standing, run, now);
+pub(super) fn renewed(
+    record: &Record,
+    claimed: Claimed,
+    standing: &Standing,
+    scheduled: Option<Time>,
+    run: u64,
+    now: Time,
+) -> Action {
+    let renewal = renewal(record, claimed, standing, scheduled, run, now);
     changed(record, None, renewal)
 }
 
@@ -56,10 +62,11 @@ pub(super) fn taken_over(
     seed: &str,
     claimed: Claimed,
     standing: &Standing,
+    scheduled: Option<Time>,
     run: u64,
     now: Time,
 ) -> Action {
-    let renewal = renewal(record, claimed, standing, run, now);
+    let renewal = renewal(record, claimed, standing, scheduled, run, now);
     changed(record, Some(seed), renewal)
 }
 
@@ -70,12 +77,19 @@ pub(super) fn touched(record: &Record, standing: &Standing, now: Time) -> Action
     changed(record, None, Renewal { linked, ..as_stored(record) })
 }
 
-fn renewal(record: &Record, claimed: Claimed, standing: &Standing, run: u64, now: Time) -> Renewal {
+fn renewal(
+    record: &Record,
+    claimed: Claimed,
+    standing: &Standing,
+    scheduled: Option<Time>,
+    run: u64,
+    now: Time,
+) -> Renewal {
     let (position, via) = claimed;
     Renewal {
         position,
         via,
-        due: due(record, standing.every, now),
+        due: due(record, scheduled),
         run: record.run.max(run),
         cycles: cycles_in_run(record, run),
         linked: linked(record, standing, now),
@@ -89,13 +103,8 @@ pub(super) fn cycles_in_run(record: &Record, run: u64) -> u32 {
 
 /// The earlier of the queued due and what the schedule gives now. A retry after an error keeps its
 /// time, and where no live profile asks for a harvest there is nothing to hurry for.
-fn due(record: &Record, every: Option<Span>, now: Time) -> Time {
-    let scheduled = match (every, record.last, record.errors) {
-        (Some(every), Some(last), 0) => next_due(last, every),
-        (Some(_), None, 0) => now,
-        _ => record.due,
-    };
-    record.due.min(scheduled)
+fn due(record: &Record, scheduled: Option<Time>) -> Time {
+    scheduled.filter(|_| record.errors == 0).map_or(record.due, |scheduled| record.due.min(scheduled))
 }
 
 fn linked(record: &Record, standing: &Standing, now: Time) -> Time {

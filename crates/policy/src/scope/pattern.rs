@@ -1,5 +1,7 @@
 //! What `include` and `exclude` lists are made of.
 
+use std::fmt;
+
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -30,6 +32,17 @@ impl Pattern {
             Pattern::Prefix(prefix) => begins_with(url, prefix),
             Pattern::Host(host) => host_matches(url, host),
             Pattern::Regex(regex) => regex.0.is_match(url.as_str()),
+        }
+    }
+}
+
+/// As commands and messages spell it: `host:vg.no`.
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pattern::Prefix(prefix) => write!(f, "prefix:{prefix}"),
+            Pattern::Host(host) => write!(f, "host:{host}"),
+            Pattern::Regex(regex) => write!(f, "regex:{}", regex.source()),
         }
     }
 }

@@ -4,6 +4,7 @@ use policy::catalog::{Catalog, CatalogError, Change};
 use policy::model::{HostGroup, Politeness, Seed, Settings};
 use policy::time::Span;
 use policy::url::CrawlUrl;
+use policy::way::Way;
 use proptest::prelude::*;
 
 use crate::world::{change, extend, rows, url, world};
@@ -98,7 +99,7 @@ fn changes_replace_and_delete() {
 #[test]
 fn a_seed_without_a_usable_url_is_the_only_failure() {
     let mut catalog = world("profile p k\nseed a http://vg.no/a p");
-    let bad = Seed { name: "a".into(), url: "mailto:x".into(), active: true, profiles: Vec::new() };
+    let bad = Seed { name: "a".into(), url: "mailto:x".into(), active: true, ..Seed::default() };
     let error = catalog.apply(Change::PutSeed(bad)).unwrap_err();
     assert_eq!(error.to_string(), "seed `a` has no usable URL `mailto:x`");
     let CatalogError::SeedUrl { refusal, .. } = error;
@@ -111,14 +112,14 @@ fn f8_politeness_of_group_host_and_installation() {
     let slow = |n| Politeness { min: Span::seconds(n), ..Politeness::default() };
     let group = |name: &str, hosts: &[&str], n| {
         let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-        Change::PutGroup(HostGroup { name: name.into(), hosts, politeness: slow(n) })
+        Change::PutGroup(HostGroup { name: name.into(), hosts, politeness: slow(n), way: Way::default() })
     };
     let mut catalog = Catalog::new();
     let settings = Settings { politeness: slow(1), session_ids: vec!["SID".into()], ..Settings::default() };
     for change in [
         Change::PutSettings(Box::new(settings)),
-        Change::PutHostPoliteness { host: "WWW.vg.no".into(), politeness: slow(2) },
-        Change::PutHostPoliteness { host: "nrk.no".into(), politeness: slow(3) },
+        Change::PutHostPoliteness { host: "WWW.vg.no".into(), politeness: slow(2), way: Way::default() },
+        Change::PutHostPoliteness { host: "nrk.no".into(), politeness: slow(3), way: Way::default() },
         group("group b", &["www.VG.no", "a.no"], 5),
         group("group a", &["a.no"], 4),
     ] {

@@ -1,5 +1,6 @@
 //! F31: promises, and what becomes of them.
 
+use policy::catalog::Catalog;
 use policy::contract::{Kept, Missed, Owed, Settled, Terms};
 use policy::model::{Record, Seed};
 use policy::outcome::{Answer, Fetched, NoAnswer, Outcome, Placement, Response, outcome};
@@ -24,7 +25,7 @@ fn hours(text: &str) -> Time {
 }
 
 fn terms(every: &str) -> Terms {
-    Terms { every: span(every), profiles: vec!["daily".into()] }
+    Terms { every: span(every), profiles: vec!["daily".into()], adaptive: false }
 }
 
 #[test]
@@ -48,9 +49,9 @@ fn f31_the_first_answer_at_or_after_a_promise_keeps_it_and_each_one_before_that_
     for row in rows(table) {
         let (owed, terms, at) = (Owed::Promise(day(0)), terms(row[0]), hours(row[1]));
         let (settled, open) = match row[2] {
-            "answer" => (owed.answered(Some(&terms), at), Owed::Nothing),
-            "no answer" => owed.failed(Some(&terms), at),
-            _ => owed.given_up(Some(&terms), at),
+            "answer" => (owed.answered(&Catalog::new(), Some(&terms), at), Owed::Nothing),
+            "no answer" => owed.failed(&Catalog::new(), Some(&terms), at),
+            _ => owed.given_up(&Catalog::new(), Some(&terms), at),
         };
         assert_eq!(settled.missed.count, row[3].parse::<u64>().unwrap(), "{row:?}");
         let kept = (!row[4].is_empty()).then(|| Kept { promise: hours(row[4]), late: span(row[5]) });
@@ -63,11 +64,15 @@ fn f31_the_first_answer_at_or_after_a_promise_keeps_it_and_each_one_before_that_
 #[test]
 fn f31_a_first_harvest_is_no_promise_and_its_waiting_is_told_apart() {
     let owed = Owed::First(day(0));
-    let settled = owed.answered(Some(&terms("1d")), day(3));
+    let settled = owed.answered(&Catalog::new(), Some(&terms("1d")), day(3));
     let expected = Settled { profiles: vec!["daily".into()], first: Some(span("3d")), ..Settled::default() };
     assert_eq!(settled, expected);
-    assert_eq!(owed.failed(Some(&terms("1d")), day(3)), (Settled::default(), owed), "it goes on waiting");
-    assert_eq!(owed.given_up(Some(&terms("1d")), day(3)).0, Settled::default());
+    assert_eq!(
+        owed.failed(&Catalog::new(), Some(&terms("1d")), day(3)),
+        (Settled::default(), owed),
+        "it goes on waiting"
+    );
+    assert_eq!(owed.given_up(&Catalog::new(), Some(&terms("1d")), day(3)).0, Settled::default());
 }
 
 #[test]
@@ -83,7 +88,13 @@ fn f31_the_shortest_frequency_in_force_makes_the_promise() {
     for row in rows(table) {
         let mut catalog = world(WORLD);
         let profiles = row[0].split(',').map(str::to_owned).collect();
-        let seed = Seed { name: "vg".into(), url: "http://vg.no/".into(), active: true, profiles };
+        let seed = Seed {
+            name: "vg".into(),
+            url: "http://vg.no/".into(),
+            active: true,
+            profiles,
+            ..Seed::default()
+        };
         catalog.apply(policy::catalog::Change::PutSeed(seed)).unwrap();
         if !row[1].is_empty() {
             let every = if row[1] == "daily" { "1d" } else { "7d" };
@@ -123,7 +134,7 @@ fn f31_a_link_that_makes_a_url_due_earlier_promises_it_earlier() {
     use policy::outlink::{Action, Known, Outlink, Parent, decide};
     use policy::owner::{Origin, Via};
     let mut catalog = world(WORLD);
-    let weekly = Terms { every: span("7d"), profiles: vec!["weekly".into()] };
+    let weekly = Terms { every: span("7d"), profiles: vec!["weekly".into()], adaptive: false };
     let queued =
         Record { due: day(6), owed: Owed::Promise(day(6)), terms: Some(weekly), ..fetched_on("vg", -1) };
     let parent = Parent {
@@ -226,9 +237,9 @@ proptest! {
     #[test]
     fn f31_nothing_from_outside_overflows(first: i64, every: u64, at: i64, max in 1u64..50) {
         let owed = Owed::Promise(Time(first));
-        let terms = Terms { every: Span(every), profiles: vec!["p".into()] };
-        let settled = owed.answered(Some(&terms), Time(at));
+        let terms = Terms { every: Span(every), profiles: vec!["p".into()], adaptive: false };
+        let settled = owed.answered(&Catalog::new(), Some(&terms), Time(at));
         prop_assert!(settled.missed.spread(Span::hours(1), max).len() as u64 <= max + 1);
-        let _ = (owed.failed(Some(&terms), Time(at)), owed.given_up(Some(&terms), Time(at)));
+        let _ = (owed.failed(&Catalog::new(), Some(&terms), Time(at)), owed.given_up(&Catalog::new(), Some(&terms), Time(at)));
     }
 }

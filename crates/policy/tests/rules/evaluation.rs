@@ -25,6 +25,7 @@ const WORLD: &str = "
 fn show(evaluation: &Evaluation<'_>) -> String {
     let verdict = match &evaluation.verdict {
         Verdict::Harvest(plan) => format!("harvest {}", plan.profiles.join(",")),
+        Verdict::Blacklist(entry) => format!("blacklist {}", entry.reason),
         Verdict::Remove => "remove".to_owned(),
         Verdict::Done => "done".to_owned(),
         Verdict::Postpone { until } => format!("until +{}", until.since(day(0))),
@@ -162,7 +163,7 @@ fn a_harvest_serves_the_most_demanding_of_its_profiles() {
     let Verdict::Harvest(plan) = evaluate(&catalog, "k", &target, &record, None, day(0)).verdict else {
         panic!("not harvested");
     };
-    let Plan { profiles, every, length, robots, limits } = *plan;
+    let Plan { profiles, every, length, robots, limits, .. } = *plan;
     assert_eq!((profiles, every, length), (vec!["a".to_owned(), "b".to_owned()], Span::days(1), Some(5)));
     assert_eq!(robots, RobotsPolicy::ObeyAs("other".to_owned()));
     assert_eq!((limits.max_errors, limits.max_not_found), (7, 9));

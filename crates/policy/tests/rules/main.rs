@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod access;
+mod adaptive;
+mod barred;
+mod budgets;
 mod catalog;
 mod clock;
 mod contest;
@@ -15,5 +18,6 @@ mod outlinks;
 mod robots;
 mod schedule;
 mod scopes;
+mod time_of_day;
 mod urls;
 mod world;

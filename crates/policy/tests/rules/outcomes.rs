@@ -279,8 +279,14 @@ fn only_good_content_is_remembered_for_the_next_request() {
     let before = Record { digest: Some("old".into()), etag: Some("e1".into()), ..fetched_on("vg", -2) };
     let after = |status, unchanged, etag: Option<&str>| {
         let digest = Some("new".to_owned());
-        let response =
-            Response { status, digest, unchanged, etag: etag.map(str::to_owned), last_modified: None };
+        let response = Response {
+            status,
+            digest,
+            unchanged,
+            etag: etag.map(str::to_owned),
+            last_modified: None,
+            sketch: None,
+        };
         let record =
             harvest(&catalog, &before, &Fetched { answer: Answer::Response(response), ..answered(0) }).record;
         (record.digest.unwrap(), record.etag.unwrap_or_default())

@@ -137,7 +137,7 @@ fn f22_to_f28_the_table() {
 fn f2_f22_a_new_record_is_all_zero_and_due_now() {
     let catalog = world(WORLD);
     let Action::Add(added) = start(&catalog, "vg", Known::Absent, 4).action else { panic!("not added") };
-    let terms = Some(Terms { every: span("2d"), profiles: vec!["p".into()] });
+    let terms = Some(Terms { every: span("2d"), profiles: vec!["p".into()], adaptive: false });
     let expected = Record { position: position(""), run: 4, terms, ..record("vg") };
     assert_eq!(added, expected);
 }
@@ -255,7 +255,7 @@ fn f24_the_winner_takes_its_position_and_the_harvests_stay() {
         ..fetched_on("other", -1)
     };
     let record = updated(&link(&catalog, "vg", "d2", "vg.no/a", Known::Queued(&queued)));
-    let terms = Some(Terms { every: span("2d"), profiles: vec!["p".into()] });
+    let terms = Some(Terms { every: span("2d"), profiles: vec!["p".into()], adaptive: false });
     let expected = Record { seed: "vg".into(), position: position("d3"), due: day(1), terms, ..queued };
     assert_eq!(record, expected);
 }

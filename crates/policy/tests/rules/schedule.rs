@@ -83,12 +83,23 @@ fn f8_the_politeness_delay() {
     for row in rows(table) {
         let ms = |cell: &str| Span(cell.parse().unwrap());
         let maybe = |cell: &str| (cell != "-").then(|| ms(cell));
-        let politeness =
-            Politeness { factor: row[1].parse().unwrap(), min: ms(row[2]), max: ms(row[3]), parallel: 1 };
+        let politeness = Politeness {
+            factor: row[1].parse().unwrap(),
+            min: ms(row[2]),
+            max: ms(row[3]),
+            parallel: 1,
+            ..Politeness::default()
+        };
         let delay = politeness_delay(ms(row[0]), &politeness, maybe(row[4]), maybe(row[5]));
         assert_eq!(delay, ms(row[6]), "{row:?}");
     }
-    let widest = Politeness { factor: f64::MAX, min: Span::ZERO, max: Span::MAX, parallel: 1 };
+    let widest = Politeness {
+        factor: f64::MAX,
+        min: Span::ZERO,
+        max: Span::MAX,
+        parallel: 1,
+        ..Politeness::default()
+    };
     assert_eq!(politeness_delay(Span::MAX, &widest, None, None), Span::MAX);
 }
 

@@ -1,6 +1,8 @@
 //! Worlds and tables written as text.
 
+use policy::budget::Charges;
 use policy::catalog::{Catalog, Change};
+use policy::changes::Changes;
 use policy::contract::Owed;
 use policy::model::{Collection, LastFetch, Position, Profile, Record, RobotsPolicy, Seed};
 use policy::owner::Via;
@@ -71,6 +73,9 @@ pub(crate) fn record(seed: &str) -> Record {
         problem: None,
         owed: Owed::First(day(0)),
         terms: None,
+        changes: Changes::default(),
+        charges: Charges::default(),
+        sketch: None,
     }
 }
 
@@ -105,6 +110,7 @@ pub(crate) fn change(line: &str) -> Change {
             url: url(words[2]).to_string(),
             active,
             profiles: words[3].split(',').map(str::to_owned).collect(),
+            ..Seed::default()
         }),
         "-seed" => Change::DeleteSeed(words[1].to_owned()),
         "-profile" => Change::DeleteProfile(words[1].to_owned()),

@@ -13,7 +13,10 @@ use crate::api::extract::{Json, LargeText, Query, Text};
 use crate::failure::Answer;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(check)).routes(routes!(simulate)).routes(routes!(apply_config))
+    OpenApiRouter::new()
+        .routes(routes!(check))
+        .routes(routes!(simulate))
+        .routes(routes!(apply_config, export))
 }
 
 /// Check a config: every problem with its place and what would be right
@@ -70,4 +73,19 @@ async fn apply_config(
     text: LargeText,
 ) -> Answer<axum::Json<Applied>> {
     Ok(axum::Json(app::config::apply_config(&app, how, text).await?))
+}
+
+/// Get the config that declares what is declared now
+///
+/// Applied, it changes nothing. What is as it would be without a word is not said. Values that may
+/// be secret are shown as `•••`, which means the value there is when it is put back.
+#[utoipa::path(
+    get,
+    path = "/api/v1/config",
+    tag = "config",
+    responses((status = 200, description = "The sections of a config", body = serde_json::Value, content_type = "application/yaml")),
+)]
+async fn export(State(app): State<App>) -> Answer<Response> {
+    let text = app::config::export(&app).await?;
+    Ok(([(header::CONTENT_TYPE, "application/yaml")], text).into_response())
 }

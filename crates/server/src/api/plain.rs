@@ -10,7 +10,10 @@ use app::declared::many::{self, ManySeeds, SeedsAdded};
 use app::index::links::{self, Inlinks, OnePage, Outlinks};
 use app::index::ranks::{self, List, Top};
 use app::index::{self, IndexDomain, IndexInlink, IndexItem, IndexOutlink, IndexPage, One, PageFacts};
-use app::{App, Page, Paging, blacklist, captures, control, hosts, nodes, queue, status, walks, why};
+use app::reports::budgets;
+use app::{
+    App, Page, Paging, blacklist, captures, control, first, hosts, nodes, queue, status, traps, walks, why,
+};
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -66,6 +69,13 @@ plain! {
             -> Vec<control::Run>: "One run for each thing that was started",
             404: "There is no such thing", 409: "There is nothing to start";
 
+        /// Harvest a URL: what that takes is declared and started
+        ///
+        /// A collection `web` and a profile named by the frequency are declared unless they are
+        /// there.
+        post "/api/v1/harvest": first::harvest_url(wanted: Json<first::FirstHarvest>)
+            -> Vec<control::Run>: "The run that began";
+
         /// List what is paused
         get "/api/v1/pauses": control::list_pauses() -> Vec<control::PauseItem>;
 
@@ -95,6 +105,17 @@ plain! {
         /// List the hosts that have URLs
         get "/api/v1/hosts": hosts::list_hosts(?filter: hosts::Filter) -> Page<hosts::HostItem>;
 
+        /// List what seems to be a trap: a host that brings ever more URLs and nothing new
+        get "/api/v1/traps": traps::list_traps(?filter: traps::Filter) -> Page<traps::TrapItem>;
+
+        /// Let a suspicion go: it is no trap, and what was held for it is due now
+        post "/api/v1/traps/release": traps::release_trap(body: Json<traps::Release>) -> traps::Decided,
+            404: "There is no such suspicion", 409: "Several collections have it";
+
+        /// End a suspicion: its line is added to a profile's scope, or to the settings
+        post "/api/v1/traps/exclude": traps::exclude_trap(body: Json<traps::Exclude>) -> traps::Decided,
+            404: "There is no such suspicion or profile", 409: "There are several to choose from";
+
         /// List the machines that share the store
         get "/api/v1/nodes": nodes::list_nodes(?paging: Paging) -> Page<nodes::NodeItem>;
 
@@ -112,6 +133,21 @@ plain! {
         /// Take a queued URL out of the queue, for a time or until lifted
         post "/api/v1/blacklist": blacklist::add_to_blacklist(body: Json<blacklist::Addition>)
             -> blacklist::Added, 404: "There is no such collection", 409: "The URL is not queued";
+
+        /// List the patterns on the blacklist
+        get "/api/v1/blacklist/patterns": blacklist::list_patterns(?filter: blacklist::Filter)
+            -> Page<blacklist::PatternItem>, 404: "There is no such collection";
+
+        /// Leave URLs alone by pattern: a host, a prefix, a regular expression
+        ///
+        /// What is queued leaves the queue when its turn comes, with its record; what is new is not
+        /// queued.
+        post "/api/v1/blacklist/patterns": blacklist::add_patterns(body: Json<blacklist::Bar>)
+            -> Vec<blacklist::PatternItem>, 404: "There is no such collection";
+
+        /// Lift a pattern: what it held comes back into the queue, due now
+        post "/api/v1/blacklist/patterns/lift": blacklist::lift_pattern(body: Json<blacklist::LiftPattern>)
+            -> blacklist::LiftedPattern, 404: "There is no such pattern";
 
         /// Bring a URL back into the queue, due now
         post "/api/v1/blacklist/lift": blacklist::lift(body: Json<blacklist::Lift>) -> blacklist::Lifted,
@@ -205,6 +241,12 @@ plain! {
         /// List the links of a page with their texts, in the order of where they lead
         get "/api/v1/index/outlinks": links::list_outlinks(?asked: Outlinks) -> Page<IndexOutlink>,
             404: "There is no such index, or the page is not known";
+    }
+
+    "reports" {
+        /// Report what is used of every budget, and what it keeps back
+        get "/api/v1/reports/budgets": budgets::report_budgets(?asked: budgets::Asked)
+            -> budgets::BudgetReport;
     }
 
     "server" {

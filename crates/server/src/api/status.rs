@@ -103,6 +103,8 @@ async fn metrics(State(app): State<App>) -> Answer<Response> {
     out.counter("skurd_pages_total", "Answers with content, of all time", traffic.answers(is_content));
     out.counter("skurd_unchanged_total", "Answers that were as before, of all time", traffic.unchanged);
     out.counter("skurd_bytes_total", "Bytes received, of all time", traffic.bytes);
+    let help = "Bytes received and not archived again, of all time";
+    out.counter("skurd_saved_bytes_total", help, traffic.saved_bytes);
     out.counter("skurd_captures_total", "Captures archived, of all time", captures.max(0));
     out.counter("skurd_urls_added_total", "URLs found and queued, since the start", added);
     let statuses = traffic.statuses.iter().map(|(s, n)| (format!("status=\"{s}\""), n));

@@ -72,6 +72,8 @@ impl Shelf {
         (state.number, state.certain) = (certain, certain);
         state.journal = Some(Journal::begin(id, certain));
         for (name, file) in &mut state.files {
+            // A start syncs what it takes in, and takes off the rest.
+            file.synced = file.bytes;
             let Some(collection) = file.records.first().map(|record| record.collection.clone()) else {
                 continue;
             };
@@ -84,10 +86,16 @@ impl Shelf {
         }
     }
 
-    /// The power goes: what nobody synced may be gone. The files are, before anything in them is
-    /// committed.
+    /// The power goes: what nobody synced may be gone, be it lines of the journal (says how many) or
+    /// records, from any byte on. The files are synced before anything in them is committed.
     pub fn power_cut(&self) -> usize {
         let mut state = self.state.lock();
+        for file in state.files.values_mut() {
+            let written = file.bytes + file.torn;
+            let left = self.rng.lock().u64(file.synced.min(written)..=written);
+            file.cut(left);
+            file.synced = left;
+        }
         let Some(journal) = &mut state.journal else { return 0 };
         let lost = self.rng.lock().usize(0..=journal.unsynced());
         journal.lose(lost);
@@ -120,6 +128,7 @@ impl File {
         let (kept, gone): (Vec<_>, Vec<_>) = std::mem::take(&mut self.records).into_iter().partition(whole);
         self.bytes = kept.last().map_or(0, |record| record.capture.offset + record.capture.length);
         self.torn = at - self.bytes;
+        self.synced = self.synced.min(at);
         self.records = kept;
         gone
     }

@@ -127,6 +127,8 @@ pub(crate) async fn start(frontier: &Frontier, shelf: &Shelf, files_max: usize) 
         _ => frontier.set_archive_id(None).await.unwrap(),
     };
     let now = Picture::take(frontier, shelf).await.standing.batch;
+    // What the journal calls certain is on disk: commits that a killed process left may not be yet.
+    frontier.store().sync().await.unwrap();
     shelf.begin(id, now);
     recovered
 }
@@ -183,6 +185,7 @@ pub(crate) async fn adopt(frontier: &Frontier, shelf: &Shelf) -> u64 {
     let picture = Picture::take(frontier, shelf).await;
     if behind {
         let id = frontier.set_archive_id(None).await.unwrap();
+        frontier.store().sync().await.unwrap();
         shelf.begin(id, picture.standing.batch);
     }
     adopted

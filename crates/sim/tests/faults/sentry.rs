@@ -218,7 +218,7 @@ impl Witness for Sentry {
         } else if !matches!(report.result, Fetch::RobotsDenied { .. }) {
             let answered =
                 matches!(&report.result, Fetch::Answer(facts) if facts.status < 500 && facts.status != 429);
-            books.checker.counted(order, answered);
+            books.checker.counted(order, answered, report.at);
         }
         for (key, capture) in captures {
             let place = (capture.file.clone(), capture.offset);

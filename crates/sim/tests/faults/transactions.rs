@@ -23,7 +23,7 @@ enum Deed {
     Reserve(usize),
     /// Together, as one transaction.
     Land(Vec<Landing>),
-    Declare(Change),
+    Declare(Box<Change>),
     Start(Target),
     Sweep,
     Blacklist(String, bool),
@@ -196,7 +196,7 @@ impl Storm {
             deeds.push(Deed::Reserve(idle));
         }
         if self.rng.u32(0..6) == 0 {
-            deeds.push(Deed::Declare(self.world.change(&mut self.rng)));
+            deeds.push(Deed::Declare(Box::new(self.world.change(&mut self.rng))));
             self.checker.forget_contract();
         }
         if self.rng.u32(0..12) == 0 {
@@ -263,7 +263,7 @@ impl Storm {
                     Deed::Reserve(wanted) => Done::Reserved(frontier.reserve(wanted).await),
                     Deed::Land(landings) => Done::LandedTogether(land(frontier, landings).await),
                     Deed::Declare(change) => {
-                        let _ = frontier.declare(&[change]).await;
+                        let _ = frontier.declare(&[*change]).await;
                         Done::Other
                     }
                     Deed::Start(target) => {
@@ -362,7 +362,7 @@ impl Storm {
             return self.checker.lost(&flight.order);
         }
         self.checker.ended(&flight.order, self.simulation.now());
-        self.checker.counted(&flight.order, counts);
+        self.checker.counted(&flight.order, counts, report.at);
     }
 
     fn count(&mut self, landing: &Landing) {

@@ -103,12 +103,18 @@ impl World {
         let collections = ["news", "shop"].map(collection).to_vec();
         let profiles = (0..4).map(|n| profile(n, rng)).collect();
         let seeds = SITES.iter().take(4).enumerate().map(|(n, site)| seed(n, site, rng)).collect();
-        let politeness =
-            Politeness { factor: 1.0, min: Span::seconds(1), max: Span::seconds(5), parallel: rng.u32(1..3) };
+        let politeness = Politeness {
+            factor: 1.0,
+            min: Span::seconds(1),
+            max: Span::seconds(5),
+            parallel: rng.u32(1..3),
+            ..Politeness::default()
+        };
         let group = rng.bool().then(|| HostGroup {
             name: "group:one".into(),
             hosts: vec!["b.no".into(), "c.no".into()],
             politeness: politeness.clone(),
+            ..HostGroup::default()
         });
         let settings = Settings {
             politeness,
@@ -264,5 +270,11 @@ fn seed(n: usize, site: &str, rng: &mut fastrand::Rng) -> Seed {
         (0..rng.usize(1..4)).map(|_| format!("profile {}", rng.usize(0..4))).collect();
     profiles.sort();
     profiles.dedup();
-    Seed { name: format!("seed {n}"), url: format!("https://{site}/"), active: true, profiles }
+    Seed {
+        name: format!("seed {n}"),
+        url: format!("https://{site}/"),
+        active: true,
+        profiles,
+        ..Seed::default()
+    }
 }

@@ -22,11 +22,23 @@ use testkit::clock::START;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::commits::Commits;
 use crate::town::{Asker, Town, Web, url};
 
 pub(crate) const DELAY: Span = Span::seconds(1);
 pub(crate) const LEASE: Span = Span::seconds(30);
+/// Longer than anything here takes: each page is harvested once.
+pub(crate) const EVERY: Span = Span::days(1);
 pub(crate) const WALK_HOST: &str = "walk.test";
+
+fn walk_name(walk: usize) -> String {
+    format!("walk {walk}")
+}
+
+/// Whose shard a walk belongs to: it takes turns with no other.
+pub(crate) fn round_of(walk: usize) -> String {
+    format!("walk {}", walk_name(walk))
+}
 
 /// The archive of one node: outlives its processes.
 pub(crate) struct Shelf {
@@ -78,6 +90,8 @@ impl Witness for Heard {
 }
 
 pub(crate) struct Node {
+    /// As this process has it: what it queues for, others do not know of.
+    pub(crate) store: Store,
     pub(crate) frontier: Arc<Frontier>,
     pub(crate) stopped: watch::Sender<bool>,
     pub(crate) run: JoinHandle<Result<Tally, RunError>>,
@@ -90,6 +104,7 @@ pub(crate) struct Fleet {
     /// Looks on, and is no node.
     pub(crate) observer: Frontier,
     pub(crate) nodes: BTreeMap<String, Node>,
+    pub(crate) commits: Option<Arc<Mutex<Commits>>>,
     shelves: BTreeMap<String, (u64, Arc<Shelf>)>,
     pub(crate) heard: Arc<Heard>,
     pub(crate) rng: fastrand::Rng,
@@ -104,21 +119,23 @@ impl Fleet {
         store.keep_time(move || time.now().0).unwrap();
         let observer = Frontier::new(store.clone(), Arc::clone(&clock) as Arc<dyn Clock>, seed_of_all);
         let scope = Scope { within: Within::Any, ..Scope::default() };
-        let politeness = Politeness { factor: 0.0, min: DELAY, max: DELAY, parallel: 1 };
+        let politeness =
+            Politeness { factor: 0.0, min: DELAY, max: DELAY, parallel: 1, ..Politeness::default() };
         let mut changes = vec![
             put(Settings { politeness, lease: LEASE, ..Settings::default() }),
             put(collection("all")),
-            put(Profile { scope, length: Some(1), ..profile("once", "all") }),
+            // Again and again: so every harvest makes a promise for about the same time (F31).
+            put(Profile { scope, every: EVERY, ..profile("pages", "all") }),
         ];
         // Every host is there from the start, so that all have something to do at once.
-        changes.extend((0..town.hosts).map(|host| put(seed(&format!("s{host}"), &url(host, 0), &["once"]))));
+        changes.extend((0..town.hosts).map(|host| put(seed(&format!("s{host}"), &url(host, 0), &["pages"]))));
         for walk in 0..walks {
             let template = format!("https://{WALK_HOST}/{walk}/{{id}}");
             let draft = Draft { template, min: Some(1), margin: Some(3), ..Draft::default() };
             changes.push(put(DeclaredWalk {
-                name: format!("walk {walk}"),
+                name: walk_name(walk),
                 active: true,
-                profile: "once".into(),
+                profile: "pages".into(),
                 seed: None,
                 round: None,
                 place: 0,
@@ -140,11 +157,17 @@ impl Fleet {
             web: Arc::new(web),
             observer,
             nodes: BTreeMap::new(),
+            commits: None,
             shelves: BTreeMap::new(),
             heard: Arc::default(),
             rng: fastrand::Rng::with_seed(seed_of_all ^ 2),
             workers: 16,
         }
+    }
+
+    /// Every commit is looked at from now on.
+    pub(crate) fn watch_commits(&mut self) {
+        self.commits = Some(Commits::watch(&self.store));
     }
 
     pub(crate) fn far_away(&self, rough: f64) {
@@ -164,7 +187,8 @@ impl Fleet {
         let own = Arc::new(VirtualClock::at(self.clock.now()));
         own.jump(skew);
         let clock = Arc::new(StoreClock::new(own as Arc<dyn Clock>));
-        let frontier = Arc::new(Frontier::new(self.store.clone(), clock, self.rng.u64(..)));
+        let store = self.store.elsewhere().unwrap();
+        let frontier = Arc::new(Frontier::new(store.clone(), clock, self.rng.u64(..)));
         let fresh = || {
             let file = format!("{name}.warc");
             (
@@ -210,7 +234,7 @@ impl Fleet {
             let (_stop, never) = watch::channel(false);
             harvester.run(never).await
         }));
-        let node = Node { frontier, stopped, run };
+        let node = Node { store, frontier, stopped, run };
         self.nodes.insert(name.to_owned(), node);
     }
 
@@ -231,6 +255,11 @@ impl Fleet {
         }
     }
 
+    /// Runs of transactions that were lost to another writer, of the nodes that are there.
+    pub(crate) fn conflicts(&self) -> u64 {
+        self.nodes.values().map(|node| node.store.figures().conflicts).sum()
+    }
+
     /// What must hold at any moment.
     pub(crate) async fn is_sound(&self) {
         self.store.inject(Faults::default()).unwrap();
@@ -238,6 +267,10 @@ impl Fleet {
         assert!(ledger.findings.is_empty(), "{:#?}", ledger.findings);
         let impolite = self.web.impolite(DELAY);
         assert!(impolite.is_empty(), "M5: {impolite:#?}");
+        if let Some(commits) = &self.commits {
+            let wrong = &commits.lock().wrong;
+            assert!(wrong.is_empty(), "{wrong:#?}");
+        }
     }
 
     /// What must hold at the end: everything was captured once, where the captures say.

@@ -7,6 +7,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
+mod budget;
+mod commits;
 mod fleet;
 mod plain;
 mod scale;

@@ -116,6 +116,11 @@ impl Fetcher for Asker {
     type Exchange = String;
 
     async fn fetch(&self, order: &Order) -> (Report, Option<String>) {
+        let (from, to) = self.web.takes_ms;
+        let took = self.web.rng.lock().u64(from..=to);
+        // Until the name is looked up and somebody answers the call; the process may be stopped meanwhile.
+        let connects = took / 4;
+        tokio::time::sleep(Duration::from_millis(connects)).await;
         self.while_stopped().await;
         let now = self.frontier.now();
         if !order.is_held(now) {
@@ -133,9 +138,7 @@ impl Fetcher for Asker {
             seen.len() - 1
         };
         let under_way = UnderWay { web: &self.web, at };
-        let (from, to) = self.web.takes_ms;
-        let took = self.web.rng.lock().u64(from..=to);
-        tokio::time::sleep(Duration::from_millis(took)).await;
+        tokio::time::sleep(Duration::from_millis(took - connects)).await;
         drop(under_way);
         self.while_stopped().await;
         let at = self.frontier.now();

@@ -1,9 +1,13 @@
 //! What can be said of a seed, profile, collection or host group when it is added.
 
 use policy::browser::Engine;
-use policy::model::RobotsPolicy;
+use policy::budget::Budget;
+use policy::hours::{TimeOfDay, Weekday, Window};
+use policy::model::{Dedup, RobotsPolicy};
 use policy::scope::{Pattern, Within};
 use policy::time::Span;
+use policy::trap::Traps;
+use policy::zone::Zone;
 
 use super::value::{self, DataDir, Delay};
 
@@ -25,7 +29,33 @@ pub(crate) struct SeedArgs {
     #[arg(long, value_parser = value::seed_name)]
     pub(crate) name: Option<String>,
     #[command(flatten)]
+    pub(crate) budget: BudgetArgs,
+    #[command(flatten)]
     pub(crate) add: AddArgs,
+}
+
+/// How much there is at most.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct BudgetArgs {
+    /// URLs that are known at a time
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_urls: Option<u64>,
+    /// Harvests of a run
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_harvests: Option<u64>,
+    /// Bytes of a run
+    #[arg(long, value_name = "SIZE", value_parser = value::size)]
+    pub(crate) max_bytes: Option<u64>,
+    /// From the first harvest of a run on
+    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
+    pub(crate) max_duration: Option<Span>,
+}
+
+impl From<BudgetArgs> for Budget {
+    fn from(args: BudgetArgs) -> Budget {
+        let BudgetArgs { max_urls, max_harvests, max_bytes, max_duration } = args;
+        Budget { max_urls, max_harvests, max_bytes, max_duration }
+    }
 }
 
 /// For things that have a switch.
@@ -42,10 +72,13 @@ pub(crate) struct AddArgs {
 const ENGINES: [(Engine, &str, &str); 2] =
     [(Engine::Http, "http", "As they are"), (Engine::Browser, "browser", "With pages opened in a browser")];
 
+const DEDUPS: [(Dedup, &str, &str); 2] =
+    [(Dedup::Url, "url", "Those of one URL"), (Dedup::Payload, "payload", "All of the collection")];
+
 /// Add a collection: what is harvested together and apart from the rest
 ///
-/// What has no option here (headers, cookies, how the browser is set up) is set in a config file,
-/// see `skurd config apply`.
+/// What has no option here (headers, cookies, proxies, how the browser is set up) is set in a config
+/// file, see `skurd config apply`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  skurd collection add news
   skurd collection add intranet --warc-prefix INTRA --user-agent 'archive/1.0' --no-index
@@ -67,6 +100,11 @@ pub(crate) struct CollectionArgs {
     /// How its URLs are fetched
     #[arg(long, default_value = "http", value_parser = value::one_of(ENGINES))]
     pub(crate) engine: Engine,
+    /// Of which captures the same payload is stored only once
+    #[arg(long, default_value = "url", value_parser = value::one_of(DEDUPS))]
+    pub(crate) dedup: Dedup,
+    #[command(flatten)]
+    pub(crate) budget: BudgetArgs,
     #[command(flatten)]
     pub(crate) add: AddArgs,
 }
@@ -87,9 +125,21 @@ pub(crate) struct ProfileArgs {
     /// Where its harvests belong
     #[arg(long, value_name = "NAME")]
     pub(crate) collection: String,
-    /// How often each URL is harvested
-    #[arg(long, value_name = "DURATION", value_parser = value::duration)]
-    pub(crate) every: Span,
+    /// How often each URL is harvested; two durations (1h..30d): as often as each is seen to change
+    #[arg(long, value_name = "DURATION[..DURATION]", value_parser = value::frequency)]
+    pub(crate) every: (Span, Option<Span>),
+    /// The moment that this counts from, by the clock on the wall
+    #[arg(long, value_name = "HH:MM", value_parser = value::moment)]
+    pub(crate) at: Option<TimeOfDay>,
+    /// The days that have such a moment; every day if not given
+    #[arg(long, value_name = "DAY", value_delimiter = ',', value_parser = value::weekday, requires = "at")]
+    pub(crate) weekdays: Vec<Weekday>,
+    /// Whose clocks moment and windows are by; UTC if not given
+    #[arg(long, value_name = "ZONE", value_parser = value::zone)]
+    pub(crate) timezone: Option<Zone>,
+    /// When its harvests may happen; always if not given (repeatable)
+    #[arg(long = "window", value_name = "HH:MM-HH:MM[,DAY…]", value_parser = value::window)]
+    pub(crate) windows: Vec<Window>,
     /// How many times each URL is harvested in a run; for ever if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) length: Option<u32>,
@@ -99,10 +149,15 @@ pub(crate) struct ProfileArgs {
     /// Whether robots.txt is obeyed
     #[arg(long, value_name = "obey|ignore|as:AGENT", default_value = "obey", value_parser = value::robots)]
     pub(crate) robots: RobotsPolicy,
+    /// Whether URLs that seem to be a trap are harvested all the same, or held until somebody decides
+    #[arg(long, default_value = "warn", value_parser = value::choice(&Traps::ALL, Traps::as_str))]
+    pub(crate) traps: Traps,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+    #[command(flatten)]
+    pub(crate) budget: BudgetArgs,
     #[command(flatten)]
     pub(crate) add: AddArgs,
 }
@@ -171,6 +226,8 @@ pub(crate) struct GroupArgs {
     /// Simultaneous requests
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) parallel: Option<u32>,
+    #[command(flatten)]
+    pub(crate) budget: BudgetArgs,
     /// Replace the one of the same name
     #[arg(long)]
     pub(crate) replace: bool,

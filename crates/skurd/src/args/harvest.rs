@@ -11,7 +11,7 @@ use net::warc::Compression;
 use policy::model::RobotsPolicy;
 use policy::time::Span;
 
-use super::value::DataDir;
+use super::value::{self, DataDir};
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct HarvestArgs {
@@ -81,6 +81,7 @@ impl HarvestArgs {
                 WarcArg::None => None,
             },
             workers: usize::from(self.workers),
+            waits_for_contact: false,
         }
     }
 }
@@ -134,11 +135,16 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) harvest: HarvestArgs,
     /// Where to listen; any address but loopback wants a token. Port 0 is any that is free
-    #[arg(long, value_name = "ADDR:PORT", default_value_t = USUAL_LISTEN)]
+    #[arg(long, value_name = "ADDR:PORT", default_value_t = USUAL_LISTEN, value_parser = value::listen)]
     pub(crate) listen: SocketAddr,
     /// The file whose first line is the token that requests must bring; or set SKURD_TOKEN
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
+    /// Also serve the URL Frontier API (gRPC) of other crawlers here; any address but loopback wants
+    /// the token
+    #[cfg(feature = "url-frontier")]
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub(crate) url_frontier: Option<SocketAddr>,
 }
 
 #[derive(Clone, Debug, clap::Args)]
@@ -153,7 +159,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) port: u16,
     /// Where the dashboard is; 127.0.0.1:8642 if that is free, or any port
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = value::listen)]
     pub(crate) listen: Option<SocketAddr>,
     /// Print what happens as JSON lines
     #[arg(long)]

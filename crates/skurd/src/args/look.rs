@@ -2,12 +2,15 @@
 
 use app::queue::Word;
 use clap::Subcommand;
-use policy::time::Span;
+use policy::time::{Span, Time};
 
 use super::value::{self, DataDir};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct StartArgs {
+    /// A name alone does not say of what
+    #[arg(hide = true, value_name = "NAME")]
+    pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) data: DataDir,
     /// Start this seed, by name or URL, in the context of its profiles
@@ -22,6 +25,40 @@ pub(crate) struct StartArgs {
     /// Print one JSON object per run
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What is paused or resumed; everything if nothing is named.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PausableArgs {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// This collection (repeatable)
+    #[arg(long = "collection", value_name = "NAME")]
+    pub(crate) collections: Vec<String>,
+    /// This host (repeatable)
+    #[arg(long = "host", value_name = "HOST")]
+    pub(crate) hosts: Vec<String>,
+    /// This walk (repeatable)
+    #[arg(long = "walk", value_name = "NAME")]
+    pub(crate) walks: Vec<String>,
+    /// Print one JSON object for each thing that is paused then
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PauseArgs {
+    #[command(flatten)]
+    pub(crate) which: PausableArgs,
+    /// Only list what is paused, and since when
+    #[arg(long, conflicts_with_all = ["collections", "hosts", "walks"])]
+    pub(crate) list: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ResumeArgs {
+    #[command(flatten)]
+    pub(crate) which: PausableArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -120,23 +157,31 @@ pub(crate) enum BlacklistCommand {
         after_help = "Examples:\n  skurd blacklist list\n  skurd blacklist list --collection news --json"
     )]
     List(BlacklistList),
-    /// Take queued URLs out of the queue, for a time or until lifted
+    /// Take queued URLs out of the queue, or leave URLs alone by pattern, for a time or until lifted
+    ///
+    /// A pattern holds for known and for new URLs: what is queued leaves the queue when its turn
+    /// comes and comes back when the pattern ends; what is new is not queued.
     #[command(after_help = "Examples:\n  skurd blacklist add https://vg.no/trap/ --reason 'endless calendar'
-  skurd blacklist add https://vg.no/a --reason 'asked by owner' --for 7d --collection news")]
+  skurd blacklist add https://vg.no/a --reason 'asked by owner' --for 7d --collection news
+  skurd blacklist add --host '*.ads.example' --prefix vg.no/kalender/ --reason trap --until 2027-01-31")]
     Add {
         #[command(flatten)]
-        which: UrlArgs,
+        which: WhichArgs,
         /// Why, for whoever wonders
         #[arg(long, value_name = "TEXT", value_parser = value::line)]
         reason: String,
         /// How long; until it is lifted if not given
-        #[arg(long = "for", value_name = "DURATION", value_parser = value::duration)]
+        #[arg(long = "for", value_name = "DURATION", value_parser = value::duration, conflicts_with = "until")]
         span: Option<Span>,
+        /// Until when: a day like 2027-01-31, or a moment
+        #[arg(long, value_name = "TIME", value_parser = value::period_begin)]
+        until: Option<Time>,
     },
-    /// Bring URLs back into the queue, due now
+    /// Bring URLs back into the queue, due now; lift patterns, with all that they hold
     #[command(after_help = "Examples:\n  skurd blacklist lift https://vg.no/a
-  skurd blacklist lift https://vg.no/a https://vg.no/b --collection news")]
-    Lift(UrlArgs),
+  skurd blacklist lift https://vg.no/a https://vg.no/b --collection news
+  skurd blacklist lift --prefix vg.no/kalender/")]
+    Lift(WhichArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -149,9 +194,34 @@ pub(crate) struct BlacklistList {
     /// Print at most so many
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
-    /// Print one JSON object per URL
+    /// List the patterns instead of the URLs
+    #[arg(long)]
+    pub(crate) patterns: bool,
+    /// Print one JSON object per URL or pattern
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// URLs, or patterns for them.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WhichArgs {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// The URLs
+    #[arg(value_name = "URL", required_unless_present_any = ["hosts", "prefixes", "regexes"])]
+    pub(crate) urls: Vec<String>,
+    /// All of a host, `www.` or not; `*.` in front: of its subdomains too (repeatable)
+    #[arg(long = "host", value_name = "HOST")]
+    pub(crate) hosts: Vec<String>,
+    /// All that begins so; without a scheme, from the host on (repeatable)
+    #[arg(long = "prefix", value_name = "PREFIX")]
+    pub(crate) prefixes: Vec<String>,
+    /// All in which this is found (repeatable)
+    #[arg(long = "regex", value_name = "EXPRESSION")]
+    pub(crate) regexes: Vec<String>,
+    /// Only in this collection; in each if not given
+    #[arg(long, value_name = "NAME")]
+    pub(crate) collection: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -176,6 +246,60 @@ pub(crate) struct WhyArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) collection: Option<String>,
     /// Print one JSON object per collection
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TrapsCommand {
+    /// Hosts that bring ever more URLs and nothing new, with the line that would end it
+    ///
+    /// A suspicion comes from what pages say: calendars without end, paths that grow, session ids,
+    /// filters in every order, the same page under many URLs. With `traps: hold`, a profile keeps such
+    /// URLs in the queue until somebody decides.
+    List(TrapsArgs),
+    /// It is no trap: what was held for it is due now
+    Release {
+        /// As the list shows it
+        id: String,
+        /// Where several collections have it
+        #[arg(long, value_name = "NAME")]
+        collection: Option<String>,
+        #[command(flatten)]
+        data: DataDir,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// End it: its line is added to a profile's `exclude`, or to `session_ids` of the settings
+    Exclude {
+        /// As the list shows it
+        id: String,
+        /// The profile that gets the line, where the collection has several
+        #[arg(long, value_name = "NAME")]
+        profile: Option<String>,
+        /// Where several collections have it
+        #[arg(long, value_name = "NAME")]
+        collection: Option<String>,
+        #[command(flatten)]
+        data: DataDir,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TrapsArgs {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// Only of this host
+    #[arg(long)]
+    pub(crate) host: Option<String>,
+    /// Those too that were decided
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print one JSON object per suspicion
     #[arg(long)]
     pub(crate) json: bool,
 }

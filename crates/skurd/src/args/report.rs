@@ -53,6 +53,23 @@ pub(crate) enum ReportCommand {
     #[command(after_help = "Examples:\n  skurd report errors --since 1d\n  skurd report errors --json
   skurd report errors --plot errors.svg")]
     Errors(ReportArgs),
+    /// What is used of each budget, and what it keeps back
+    ///
+    /// One row for each limit of a seed, profile, collection, host or host group; below what is used
+    /// up, the URLs that wait and the links that were not queued, by host and path. Waiting URLs go on
+    /// as soon as the budget is raised or left out; links that were not queued come with the next
+    /// page that has them.
+    #[command(after_help = "Examples:\n  skurd report budgets\n  skurd report budgets --json")]
+    Budgets {
+        #[command(flatten)]
+        data: DataDir,
+        /// Print at most so many rows
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
+        /// Print one JSON object per row
+        #[arg(long)]
+        json: bool,
+    },
     /// Hosts that are asked for more than their politeness allows
     ///
     /// Sets the harvests a day that frequencies add up to against those that delays leave room for.
@@ -67,6 +84,11 @@ pub(crate) enum ReportCommand {
         #[command(flatten)]
         print: PrintArgs,
     },
+    /// What seems to be a trap: hosts that bring ever more URLs and nothing new
+    ///
+    /// `skurd traps` decides about them.
+    #[command(after_help = "Examples:\n  skurd report traps\n  skurd report traps --all --json")]
+    Traps(super::look::TrapsArgs),
 }
 
 #[derive(Debug, clap::Args)]

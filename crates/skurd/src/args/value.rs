@@ -1,6 +1,7 @@
 //! Values on the command line: read by the rules of the config file ([`declare::given`]), or one of
 //! a few words.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -27,6 +28,15 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
         let found = words.iter().find(|(_, word, _)| *word == text);
         found.map(|(value, ..)| *value).ok_or("this is no such word")
     })
+}
+
+/// Where to listen: an address with its port, or a port of this machine's own.
+pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
+    let port = text.trim_start_matches(':').trim_start_matches("localhost:");
+    match port.parse::<u16>() {
+        Ok(port) => Ok((Ipv4Addr::LOCALHOST, port).into()),
+        Err(_) => text.parse().map_err(|_| "write 127.0.0.1:8642, [::1]:8642, or a port alone".to_owned()),
+    }
 }
 
 #[derive(Clone, Debug, clap::Args)]

@@ -12,6 +12,7 @@ use policy::catalog::{Catalog, Change};
 use serde_json::json;
 use server::client::{Call, Client};
 
+use super::archive::copy_to;
 use crate::output::{Column, Table, left, line, right, shown};
 
 const KINDS: [Column<AppliedKind>; 5] = [
@@ -54,6 +55,11 @@ pub(crate) fn apply(file: &Path, dir: &Path, prune: bool, as_json: bool) -> Resu
         writeln!(out, "everything was as {} says", file.display())?;
     }
     Ok(out.flush()?)
+}
+
+/// The config that declares what is declared.
+pub(crate) fn export(dir: &Path, output: Option<&Path>) -> Result<()> {
+    copy_to(output, &Client::open(dir)?, &Call::get("config", Vec::new()))
 }
 
 fn print_good(file: &Path, declared: Declared, as_json: bool) -> Result<()> {

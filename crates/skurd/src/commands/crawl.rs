@@ -1,6 +1,7 @@
 //! `skurd crawl`: URLs, each once, or what a config file says.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use declare::hint::hinted;
@@ -14,6 +15,7 @@ use policy::url::{UrlRules, normalise};
 
 use crate::args::harvest::{CrawlArgs, HarvestArgs};
 use crate::commands::config::warn;
+use crate::commands::serve::Beside;
 use crate::run::{self, summarise};
 
 /// Where URLs from the command line are harvested.
@@ -38,8 +40,12 @@ pub(crate) fn run(args: &CrawlArgs) -> Result<()> {
     if until.done {
         harvest.wait(harvest.frontier.try_again(seeds))?;
     }
-    let outcome = run::told(&harvest, &until, args.harvest.json, None)?;
-    summarise(&outcome, &args.harvest.data.dir, args.harvest.json)?;
+    let dir = &args.harvest.data.dir;
+    let beside = Beside::start(&harvest, dir)?;
+    let ran = run::told(&harvest, &until, args.harvest.json, Some(Arc::clone(&beside.live) as _));
+    beside.stop();
+    let outcome = ran?;
+    summarise(&outcome, dir, args.harvest.json)?;
     achieved(&harvest, &outcome, seeds)?;
     if !args.harvest.json && outcome.tally.harvests == 0 && !outcome.interrupted {
         note("nothing was due; --again harvests everything once more")?;
@@ -122,7 +128,7 @@ pub(super) fn adjust(declared: &mut Declared, args: &HarvestArgs) {
         }
     };
     politeness(&mut declared.settings.politeness);
-    declared.hosts.iter_mut().for_each(|(_, own)| politeness(own));
+    declared.hosts.iter_mut().for_each(|(_, own, _)| politeness(own));
     declared.groups.iter_mut().for_each(|group| politeness(&mut group.politeness));
     if let Some(robots) = &args.robots {
         declared.profiles.iter_mut().for_each(|profile| profile.robots = robots.clone());

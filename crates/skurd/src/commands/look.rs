@@ -4,13 +4,14 @@
 use std::io::Write;
 
 use anyhow::Result;
-use app::blacklist::{Added, BlacklistItem, Lifted};
+use app::blacklist::{Added, BlacklistItem, Lifted, LiftedPattern, PatternItem};
 use app::captures::CaptureItem;
 use app::control::{Run, Start};
 use app::hosts::HostItem;
 use app::queue::{Moved, QueueItem};
 use axum::http::Method;
-use declare::counted;
+use declare::hint::misused;
+use declare::{counted, excerpt};
 use harvest::session::stdout;
 use policy::time::Span;
 use policy::unit::print_duration;
@@ -22,6 +23,7 @@ use super::listing::{Listing, given};
 use crate::args::harvest::CapturesArgs;
 use crate::args::look::{
     BlacklistArgs, BlacklistCommand, BlacklistList, HostsArgs, QueueArgs, QueueCommand, StartArgs, UrlArgs,
+    WhichArgs,
 };
 use crate::output::{Column, left, line, right, shown};
 
@@ -57,6 +59,14 @@ const BLACKLISTED: [Column<BlacklistItem>; 5] = [
     left("reason", |url| shown(&url.reason)),
     left("collection", |url| shown(&url.collection)),
     left("url", |url| shown(&url.url)),
+];
+
+const PATTERNS: [Column<PatternItem>; 5] = [
+    left("since", |own| shown(&own.since)),
+    left("until", |own| own.until.clone().unwrap_or_else(|| "lifted".to_owned())),
+    left("reason", |own| shown(&own.reason)),
+    left("collection", |own| own.collection.clone().unwrap_or_else(|| "(each)".to_owned())),
+    left("pattern", |own| shown(&own.pattern)),
 ];
 
 const CAPTURES: [Column<CaptureItem>; 7] = [
@@ -99,23 +109,78 @@ pub(crate) fn blacklist(args: &BlacklistArgs) -> Result<()> {
     match &args.command {
         None => blacklisted(&args.list),
         Some(BlacklistCommand::List(args)) => blacklisted(args),
-        Some(BlacklistCommand::Add { which, reason, span }) => {
-            let how = json!({ "reason": reason, "for": span.map(print_duration) });
-            each(which, "blacklist", &how, |added: Added| {
+        Some(BlacklistCommand::Add { which, reason, span, until }) => {
+            let until = until.map(|until| until.to_string());
+            let how = json!({ "reason": reason, "for": span.map(print_duration), "until": until });
+            bar(which, &how)?;
+            each(&which.of_urls(), "blacklist", &how, |added: Added| {
                 let end =
                     added.until.map_or("until it is lifted".to_owned(), |until| format!("until {until}"));
                 (format!("is blacklisted {end}"), added.url, added.collections)
             })
         }
-        Some(BlacklistCommand::Lift(which)) => each(which, "blacklist/lift", &json!({}), |lifted: Lifted| {
-            ("is back in the queue".to_owned(), lifted.url, lifted.collections)
+        Some(BlacklistCommand::Lift(which)) => lift(which).and_then(|()| {
+            each(&which.of_urls(), "blacklist/lift", &json!({}), |lifted: Lifted| {
+                ("is back in the queue".to_owned(), lifted.url, lifted.collections)
+            })
         }),
     }
+}
+
+impl WhichArgs {
+    fn of_urls(&self) -> UrlArgs {
+        UrlArgs { data: self.data.clone(), urls: self.urls.clone(), collection: self.collection.clone() }
+    }
+
+    /// As the API spells them.
+    fn patterns(&self) -> Vec<String> {
+        let all = [("host", &self.hosts), ("prefix", &self.prefixes), ("regex", &self.regexes)];
+        all.into_iter().flat_map(|(kind, own)| own.iter().map(move |text| format!("{kind}:{text}"))).collect()
+    }
+}
+
+/// F39.
+fn bar(which: &WhichArgs, how: &Value) -> Result<()> {
+    let patterns = which.patterns();
+    if patterns.is_empty() {
+        return Ok(());
+    }
+    let mut body = how.clone();
+    body["patterns"] = json!(patterns);
+    body["collection"] = json!(which.collection);
+    let ask = Client::open(&which.data.dir)?;
+    let added: Vec<PatternItem> = ask.ask(&Call::new(Method::POST, "blacklist/patterns").body(&body))?;
+    let told = added.iter().map(|own| {
+        let end =
+            own.until.as_ref().map_or("until it is lifted".to_owned(), |until| format!("until {until}"));
+        let place = own.collection.as_ref().map_or(String::new(), |name| format!(" in {name}"));
+        format!("{} is blacklisted{place} {end}", own.pattern)
+    });
+    line(told.collect::<Vec<_>>().join("\n"))
+}
+
+fn lift(which: &WhichArgs) -> Result<()> {
+    let patterns = which.patterns();
+    if patterns.is_empty() {
+        return Ok(());
+    }
+    let ask = Client::open(&which.data.dir)?;
+    for pattern in patterns {
+        let body = json!({ "pattern": pattern, "collection": which.collection });
+        let lifted: LiftedPattern =
+            ask.ask(&Call::new(Method::POST, "blacklist/patterns/lift").body(&body))?;
+        line(format!("{} is lifted: {} back in the queue", lifted.pattern, counted(lifted.urls, "URL")))?;
+    }
+    Ok(())
 }
 
 fn blacklisted(args: &BlacklistList) -> Result<()> {
     let query = given([("collection", args.collection.clone())]);
     let (limit, json) = (args.limit, args.json);
+    if args.patterns {
+        let listing = Listing { path: "blacklist/patterns", query, limit, json, columns: &PATTERNS };
+        return listing.print_or(&args.data.dir, "no pattern is on the blacklist");
+    }
     let listing = Listing { path: "blacklist", query, limit, json, columns: &BLACKLISTED };
     listing.print_or(&args.data.dir, "nothing is blacklisted")
 }
@@ -127,6 +192,9 @@ fn each<T: DeserializeOwned>(
     how: &Value,
     told: impl Fn(T) -> (String, String, Vec<String>),
 ) -> Result<()> {
+    if which.urls.is_empty() {
+        return Ok(());
+    }
     let ask = Client::open(&which.data.dir)?;
     let mut out = stdout();
     for url in &which.urls {
@@ -156,6 +224,11 @@ pub(crate) fn captures(args: &CapturesArgs) -> Result<()> {
 
 /// A seed, a profile or a collection as a new run (F1–F4).
 pub(crate) fn start(args: &StartArgs) -> Result<()> {
+    if let Some(name) = &args.name {
+        let hint =
+            format!("--seed {name}, --profile {name} or --collection {name}; nothing starts everything");
+        return Err(misused(format!("{}: of what is this the name?", excerpt(name)), hint));
+    }
     let ask = Client::open(&args.data.dir)?;
     let start = Start {
         seed: args.seed.clone(),

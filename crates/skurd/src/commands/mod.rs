@@ -9,10 +9,14 @@ mod linear;
 mod listing;
 mod look;
 mod nodes;
+mod pause;
 mod report;
 mod serve;
 mod simulate;
 mod store;
+mod traps;
+#[cfg(feature = "url-frontier")]
+mod url_frontier;
 mod why;
 
 use anyhow::Result;
@@ -46,6 +50,9 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Command::Config(ConfigCommand::Apply { file, data, prune, json }) => {
             config::apply(&file, &data.dir, prune, json)
         }
+        Command::Config(ConfigCommand::Export { data, output }) => {
+            config::export(&data.dir, output.as_deref())
+        }
         Command::Config(ConfigCommand::Schema) => line(format!("{:#}", declare::schema())),
         Command::Config(ConfigCommand::Example) => line(declare::example().trim_end()),
         Command::Import(ImportCommand::Urls(args)) => import::run(&args, list::urls),
@@ -60,9 +67,12 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Command::HostGroup(ThingCommand::Add(args)) => declared::add::group(args),
         Command::HostGroup(ThingCommand::Same(command)) => declared::same(Kind::Group, &command),
         Command::Start(args) => look::start(&args),
+        Command::Pause(args) => pause::pause(&args),
+        Command::Resume(args) => pause::resume(&args),
         Command::Queue(args) => look::queue(&args),
         Command::Hosts(args) => look::hosts(&args),
         Command::Nodes(args) => nodes::run(&args),
+        Command::Traps(command) => traps::run(&command),
         Command::Blacklist(args) => look::blacklist(&args),
         Command::Why(args) => why::run(&args),
         Command::Index(command) => index::run(&command),

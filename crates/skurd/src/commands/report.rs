@@ -3,7 +3,9 @@
 use std::io::Write;
 
 use anyhow::{Context, Result};
-use app::reports::{ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, OverdueItem, ROWS_MAX};
+use app::reports::{
+    BudgetItem, ContractItem, DomainItem, DomainsBy, ErrorItem, FeasibilityItem, OverdueItem, ROWS_MAX,
+};
 use declare::text::{bytes_text, percent_text, rate_text};
 use harvest::session::note;
 use policy::time::Span;
@@ -60,7 +62,7 @@ const NOW: [Column<OverdueItem>; 6] = [
     right("blacklisted", |row| shown(row.blacklisted)),
 ];
 
-const DOMAINS: [Column<DomainItem>; 14] = [
+const DOMAINS: [Column<DomainItem>; 15] = [
     left("time", |row| shown(&row.time)),
     left("domain", |row| shown(&row.domain)),
     right("requests", |row| shown(row.requests)),
@@ -70,6 +72,7 @@ const DOMAINS: [Column<DomainItem>; 14] = [
     right("errors", |row| shown(row.error_answers)),
     right("no answer", |row| shown(row.errors)),
     right("bytes", |row| bytes_text(row.bytes)),
+    right("saved", |row| bytes_text(row.saved_bytes)),
     right("new", |row| shown(row.new)),
     right("changed", |row| shown(row.changed)),
     right("unchanged", |row| shown(row.unchanged)),
@@ -134,6 +137,10 @@ pub(crate) fn run(command: &ReportCommand) -> Result<()> {
             Asked::since("reports/errors", report, Vec::new())?.print(&ERRORS, "nothing went wrong")
         }
         ReportCommand::Feasibility { data, print } => feasibility(data, print),
+        ReportCommand::Budgets { data, limit, json } => {
+            budgets(data, &PrintArgs { limit: *limit, json: *json, plot: None })
+        }
+        ReportCommand::Traps(args) => super::traps::list(args),
     }
 }
 
@@ -159,6 +166,50 @@ fn feasibility(data: &DataDir, args: &PrintArgs) -> Result<()> {
         (false, true) => note("no host has URLs; `skurd start` queues the seeds")?,
         (false, false) => line(format!("\n{}", rows.summary))?,
     }
+    asked.finish(&rows)
+}
+
+const BUDGETS: [Column<BudgetItem>; 8] = [
+    left("budget of", |row| format!("{} {}", row.holder, row.name)),
+    left("limit", |row| shown(&row.limit)),
+    right("run", |row| shown(row.run)),
+    right("used", |row| amount(row, row.used)),
+    right("of", |row| amount(row, row.max)),
+    right("waiting", |row| shown(row.held)),
+    right("not queued", |row| shown(row.refused)),
+    left("verdict", |row| shown(&row.verdict)),
+];
+
+fn amount(row: &BudgetItem, amount: u64) -> String {
+    match row.limit.as_str() {
+        "max_bytes" => bytes_text(amount),
+        "max_duration" => Span(amount).to_string(),
+        _ => shown(amount),
+    }
+}
+
+fn budgets(data: &DataDir, args: &PrintArgs) -> Result<()> {
+    let ask = Client::open(&data.dir)?;
+    let asked = Asked { ask, path: "reports/budgets", query: Vec::new(), args };
+    let rows = asked.rows()?;
+    asked.table(&BUDGETS, &rows.items)?;
+    if args.json {
+        return asked.finish(&rows);
+    }
+    if rows.items.is_empty() {
+        note("nothing has a budget: `budget` in the config, or --max-urls and the like, give one")?;
+        return asked.finish(&rows);
+    }
+    for item in &rows.items {
+        let item: BudgetItem = serde_json::from_str(item.get())?;
+        for place in &item.places {
+            let (waiting, refused) = (place.held, place.refused);
+            let what = if waiting > 0 { format!("{waiting} wait") } else { format!("{refused} not queued") };
+            let examples = place.examples.join(" ");
+            line(format!("  {} {}{}: {what}, like {examples}", item.name, place.host, place.path))?;
+        }
+    }
+    line(format!("\n{}", rows.summary))?;
     asked.finish(&rows)
 }
 

@@ -1,16 +1,17 @@
 //! `skurd serve`: harvests for ever, and serves the API beside it.
 
-use std::net::{SocketAddr, TcpListener};
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Error, Result};
 use app::{App, Live};
-use declare::hint::misused;
+use declare::hint::{hinted, misused};
 use declare::{self, Declared};
 use harvest::session::note;
-use harvest::{Harvest, Until};
+use harvest::{Harvest, Until, Wanted};
 use serde_json::json;
 use server::{Guard, Server};
 
@@ -27,30 +28,87 @@ const TOKEN_CHARS_MIN: usize = 16;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     let token = token(args)?;
-    if token.is_none() && !args.listen.ip().is_loopback() {
-        return Err(misused(
-            format!("{} can be reached by others, and there is no token", args.listen),
-            format!("--token-file FILE, or {TOKEN_VARIABLE}; or listen at 127.0.0.1"),
-        ));
-    }
+    check_reach(args.listen, token.as_deref())?;
+    #[cfg(feature = "url-frontier")]
+    args.url_frontier.map(|address| check_reach(address, token.as_deref())).transpose()?;
     let declared = declared(args)?;
     let warnings = declared.as_ref().map(Declared::warnings).unwrap_or_default();
-    let harvest =
-        Harvest::open(&args.harvest.wanted(), &declared.map(Declared::into_changes).unwrap_or_default())?;
+    // Who asks can be said while it serves.
+    let wanted = Wanted { waits_for_contact: true, ..args.harvest.wanted() };
+    let harvest = Harvest::open(&wanted, &declared.map(Declared::into_changes).unwrap_or_default())?;
     let file = args.config.as_deref().unwrap_or(Path::new("")).display().to_string();
     warn(&file, &warnings)?;
     let dir = &args.harvest.data.dir;
+    #[cfg(feature = "url-frontier")]
+    let urls = args
+        .url_frontier
+        .map(|address| super::url_frontier::start(&harvest, address, token.clone(), args.harvest.json))
+        .transpose()?;
     let (server, live) = start(&harvest, dir, listen(args.listen)?, token, args.harvest.json)?;
     let ran = harvest.start(false).and_then(|started| {
         run::tell_started(&started, args.harvest.json)?;
         run::told(&harvest, &Until::default(), args.harvest.json, Some(live))
     });
     server.stop();
+    #[cfg(feature = "url-frontier")]
+    if let Some(urls) = urls {
+        urls.stop();
+    }
     summarise(&ran?, dir, args.harvest.json)
 }
 
+/// Whoever is not on this machine must show the token.
+fn check_reach(address: SocketAddr, token: Option<&str>) -> Result<()> {
+    if token.is_some() || address.ip().is_loopback() {
+        return Ok(());
+    }
+    Err(misused(
+        format!("{address} can be reached by others, and there is no token"),
+        format!("--token-file FILE, or {TOKEN_VARIABLE}; or listen at 127.0.0.1"),
+    ))
+}
+
 pub(super) fn listen(address: SocketAddr) -> Result<TcpListener> {
-    TcpListener::bind(address).with_context(|| format!("cannot listen at {address}"))
+    TcpListener::bind(address).map_err(|error| match error.kind() {
+        ErrorKind::AddrInUse => hinted(
+            format!("cannot listen at {address}: something else listens there"),
+            "perhaps another skurd: stop it, or give another port: `--listen 127.0.0.1:0` takes any that is free",
+        ),
+        ErrorKind::PermissionDenied => hinted(
+            format!("cannot listen at {address}: permission denied"),
+            "ports below 1024 are for root: give a higher one",
+        ),
+        ErrorKind::AddrNotAvailable => hinted(
+            format!("cannot listen at {address}: this machine does not have that address"),
+            "127.0.0.1 is for this machine alone, 0.0.0.0 all of its addresses",
+        ),
+        _ => Error::new(error).context(format!("cannot listen at {address}")),
+    })
+}
+
+/// While a harvest has the directory, the other commands ask it (I8): over loopback, with a key that
+/// only the owner of the directory can read.
+pub(super) struct Beside {
+    server: Server,
+    pub(super) live: Arc<Live>,
+}
+
+impl Beside {
+    pub(super) fn start(harvest: &Harvest, dir: &Path) -> Result<Beside> {
+        let (app, live) = app_of(harvest, dir);
+        let listener = listen((Ipv4Addr::LOCALHOST, 0).into())?;
+        Ok(Beside { server: Server::start(listener, Guard::of_key()?, app, server::no_pages)?, live })
+    }
+
+    /// Before anything is told at the end: who asks from then on opens the directory itself.
+    pub(super) fn stop(self) {
+        self.server.stop();
+    }
+}
+
+fn app_of(harvest: &Harvest, dir: &Path) -> (App, Arc<Live>) {
+    let live = Arc::new(Live::new(Arc::clone(&harvest.figures), Arc::clone(&harvest.archive.health)));
+    (App::new(Arc::clone(&harvest.frontier), dir.to_owned(), Arc::clone(&live)), live)
 }
 
 /// Serves what is known of a harvest, and says where.
@@ -61,8 +119,7 @@ pub(super) fn start(
     token: Option<String>,
     as_json: bool,
 ) -> Result<(Server, Arc<Live>)> {
-    let live = Arc::new(Live::new(Arc::clone(&harvest.figures), Arc::clone(&harvest.archive.health)));
-    let app = App::new(Arc::clone(&harvest.frontier), dir.to_owned(), Arc::clone(&live));
+    let (app, live) = app_of(harvest, dir);
     let server = Server::start(listener, Guard::new(token)?, app, dashboard::pages)?;
     let host = match server.address.ip().is_unspecified() {
         true => rustix::system::uname().nodename().to_string_lossy().into_owned(),

@@ -77,6 +77,9 @@ fn print(out: &mut impl Write, why: &WhyItem, now: Time) -> Result<()> {
         }
     }
     fact("host", &host_sentence(&why.host, now))?;
+    if let Some(way) = &why.way {
+        fact("way", way)?;
+    }
     for what in &why.paused {
         fact("paused", &format!("{what}: nothing of it is given out until it is resumed"))?;
     }
@@ -129,6 +132,7 @@ fn host_sentence(host: &WhyHost, now: Time) -> String {
     if let Some(until) = backs_off {
         parts.push(format!("backs off until {} after {} failures", when(until, now), host.failures));
     }
+    parts.extend(host.windows.as_ref().map(|windows| format!("is asked only {windows}")));
     parts.push(match next(host) {
         Some(next) if next > now => format!("can next be asked {}", when(next, now)),
         Some(_) => "can be asked now".to_owned(),

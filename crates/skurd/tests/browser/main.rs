@@ -6,8 +6,21 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
+mod cookies;
+mod disk;
 mod endings;
+mod guard;
+mod hostile;
+mod kills;
+mod limits;
+mod manners;
+mod namespace;
 mod page;
+mod parts;
+mod processes;
+mod sites;
+mod stranger;
+mod wire;
 
 use serde_json::Value;
 use testkit::world::World;
@@ -26,8 +39,13 @@ fn has_browser() -> bool {
     found
 }
 
-/// Collections and seeds, with what is quick for tests.
+/// Collections and seeds, with what is quick for tests; each seed and what it leads to once.
 fn config(collections: &str, seeds: &[(&str, &str)]) -> String {
+    config_with(collections, "every: 1d, length: 1", seeds)
+}
+
+/// The same, as often as is said.
+fn config_with(collections: &str, how_often: &str, seeds: &[(&str, &str)]) -> String {
     let mut text = format!(
         "settings:\n  contact: test@example.org\n  browser: {{sandbox: no, tabs: 2}}\n  politeness: {{min: 0s, max: 0s, factor: 0}}\ncollections:\n{collections}\nprofiles:\n"
     );
@@ -36,7 +54,7 @@ fn config(collections: &str, seeds: &[(&str, &str)]) -> String {
     names.dedup();
     for name in &names {
         text += &format!(
-            "  - {{name: {name}, collection: {name}, every: 1d, length: 1, scope: {{within: host, max_depth: 1}}}}\n"
+            "  - {{name: {name}, collection: {name}, {how_often}, scope: {{within: host, max_depth: 1}}}}\n"
         );
     }
     text += "seeds:\n";
@@ -55,9 +73,12 @@ fn harvest(world: &World, config: &str) -> Vec<Value> {
 /// The block of the last record of this name.
 fn record(world: &World, name: &str) -> Vec<u8> {
     let captures = world.captures_of(name);
-    let last = captures.last().unwrap_or_else(|| panic!("no capture of {name}"));
-    let file = world.data().join("warc").join(last["file"].as_str().unwrap());
-    let (offset, length) = (last["offset"].as_u64().unwrap(), last["length"].as_u64().unwrap());
+    block_at(world, captures.last().unwrap_or_else(|| panic!("no capture of {name}")))
+}
+
+fn block_at(world: &World, capture: &Value) -> Vec<u8> {
+    let file = world.data().join("warc").join(capture["file"].as_str().unwrap());
+    let (offset, length) = (capture["offset"].as_u64().unwrap(), capture["length"].as_u64().unwrap());
     let file = std::fs::File::open(file).unwrap();
     let mut record = net::warc::StoredRecord::open(file, offset, length).unwrap();
     let mut block = Vec::new();
@@ -65,6 +86,34 @@ fn record(world: &World, name: &str) -> Vec<u8> {
     block
 }
 
+/// What a capture of a page's information says.
+fn info_at(world: &World, capture: &Value) -> Value {
+    serde_json::from_slice(&block_at(world, capture)).unwrap()
+}
+
 fn page_info(world: &World, url: &str) -> Value {
     serde_json::from_slice(&record(world, &format!("urn:pageinfo:{url}"))).unwrap()
+}
+
+/// The requests of a page for a URL, as it tells them.
+fn requests_of<'a>(info: &'a Value, url: &str) -> Vec<&'a Value> {
+    info["requests"].as_array().unwrap().iter().filter(|request| request["url"] == url).collect()
+}
+
+fn find_request<'a>(info: &'a Value, url: &str) -> &'a Value {
+    requests_of(info, url).first().copied().unwrap_or_else(|| panic!("no {url}: {info:#}"))
+}
+
+/// What is said of a URL in a collection.
+fn why(world: &World, collection: &str, url: &str) -> Value {
+    let mut all = world.json(&["why", url, "--collection", collection]);
+    assert_eq!(all.len(), 1, "{url}");
+    all.remove(0)
+}
+
+/// How often the web was asked that, `GET a.test/path` without its query, by its own log.
+fn times(world: &World, what: &str) -> usize {
+    let seen = world.web().seen();
+    let asked = seen.iter().map(|seen| format!("{} {}{}", seen.ask.method, seen.ask.host, seen.ask.path));
+    asked.filter(|asked| asked == what).count()
 }

@@ -21,7 +21,7 @@ seeds:
 ";
 const DATE: &str = "Tue, 02 Jan 2024 03:04:05 GMT";
 
-fn heads(world: &World) -> Vec<RecordHead> {
+pub(crate) fn heads(world: &World) -> Vec<RecordHead> {
     let mut heads = Vec::new();
     for file in world.warc_files() {
         let mut reader = Reader::new(File::open(file).unwrap()).unwrap();

@@ -1,35 +1,12 @@
 //! A full disk: the harvest says so and ends, and goes on when there is room.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
 use testkit::web::{Answer, Ask};
-use testkit::world::{Told, World};
+use testkit::world::{Disk, World, fill};
 
 const PAGES: usize = 200;
-
-/// A small file system that goes with its end.
-struct Disk(PathBuf);
-
-impl Disk {
-    /// None where one cannot be mounted.
-    fn mount(at: &Path, size: &str) -> Option<Disk> {
-        let options = format!("size={size}");
-        let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "skurd-test"]).arg(at).status();
-        mounted.is_ok_and(|status| status.success()).then(|| Disk(at.to_owned()))
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
-    }
-}
 
 /// What does not get smaller by packing.
 fn noise(seed: usize) -> Vec<u8> {
@@ -39,14 +16,6 @@ fn noise(seed: usize) -> Vec<u8> {
         (state >> 56) as u8
     };
     (0..64 << 10).map(|_| next()).collect()
-}
-
-/// Takes all the room there is.
-fn fill(ballast: &Path) {
-    let Ok(mut file) = OpenOptions::new().create(true).append(true).open(ballast) else { return };
-    for size in [1 << 20, 4096] {
-        while file.write_all(&vec![0; size]).is_ok() {}
-    }
 }
 
 fn page(number: usize) -> Answer {
@@ -87,14 +56,14 @@ fn fill_and_go_on(parallel: &str) {
     };
     let world = World::new_in(place.path(), crate::SKURD, site);
     let args = ["http://a.test/0", "--delay", "0s", "--parallel", parallel];
-    assert_full(&world.crawl(&args));
+    world.crawl(&args).assert_full();
     // It may have ended before the last of the room was taken.
     drop(filling.lock().unwrap());
     // Once more without room, it must not get worse.
-    assert_full(&world.crawl(&args));
+    world.crawl(&args).assert_full();
     // Room, but for the harvest to go on to the store's reserve only.
     std::fs::write(&ballast, vec![0; 25 << 20]).unwrap();
-    assert_full(&world.crawl(&args));
+    world.crawl(&args).assert_full();
 
     std::fs::remove_file(&ballast).unwrap();
     let told = world.crawl(&args);
@@ -106,12 +75,4 @@ fn fill_and_go_on(parallel: &str) {
     expected.sort();
     assert_eq!(urls, expected);
     world.check();
-}
-
-#[track_caller]
-fn assert_full(told: &Told) {
-    assert_eq!(told.code, Some(1), "{told:?}");
-    assert_eq!(told.err.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{}", told.err);
-    let says_so = told.err.contains("No space left on device") || told.err.contains("is full");
-    assert!(says_so && !told.err.contains("panicked"), "{}", told.err);
 }

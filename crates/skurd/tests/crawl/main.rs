@@ -6,6 +6,7 @@
 mod again;
 mod asking;
 mod damage;
+mod dedup;
 mod disk;
 mod hostile;
 mod input;
@@ -17,5 +18,6 @@ mod odd;
 mod polite;
 mod robots;
 mod stop;
+mod ways;
 
 const SKURD: &str = env!("CARGO_BIN_EXE_skurd");

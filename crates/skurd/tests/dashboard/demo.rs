@@ -90,6 +90,75 @@ fn i5_a_visit_to_the_demo() {
 }
 
 #[test]
+fn b21_a_page_is_shown_as_its_browser_saw_it() {
+    let program = policy::browser::BrowserProgram { sandbox: false, ..Default::default() };
+    if harvest::wire::check_browser(&program).is_err() && std::env::var_os("SKURD_BROWSER_TESTS").is_none() {
+        eprintln!("skipped: no browser to harvest with");
+        return;
+    }
+    let dir = TempDir::new().unwrap();
+    let served = demo(&dir.path().join("demo"));
+    let Some(browser) = Browser::open(served.address) else { return };
+    let why = "/inspect?url=http://havn.test/";
+    browser.until("the harbour was rendered", |browser| {
+        browser.go(why);
+        browser.has(".seen .shot img")
+    });
+    let is_loaded = |browser: &Browser, selector: &str| {
+        let script = format!("return document.querySelector('{selector}').naturalWidth");
+        browser.run(&script).as_u64().unwrap() > 0
+    };
+    // A second time without script, and as a phone shows it.
+    for (name, width, is_off) in [("seen", 1280, false), ("seen-bare", 1280, true), ("seen-phone", 390, true)]
+    {
+        browser.size(width, 900);
+        browser.script_off(is_off);
+        browser.go(why);
+        browser.script_off(false);
+        browser.until("the small picture is there", |browser| is_loaded(browser, ".shot img"));
+        for phase in ["load", "behaviours", "collect", "in all"] {
+            assert!(browser.text(".seen .legend").contains(phase), "{name}: {}", browser.text(".seen"));
+        }
+        browser.click(".requests summary");
+        let rows = browser.run("return document.querySelectorAll('.requests tbody tr').length");
+        let told = browser.text(".requests table");
+        assert_eq!(rows.as_u64().unwrap(), requests(&served).len() as u64, "{told}");
+        for said in
+            ["http://havn.test/anlop.json", "http://havn.test/kai/6.svg", "a beacon", "robots.txt", "refused"]
+        {
+            assert!(told.contains(said), "{name} {said}: {told}");
+        }
+        let room = browser.run("return innerWidth - document.documentElement.scrollWidth");
+        assert!(room.as_i64().unwrap() >= 0, "{name}: the page is wider than its window");
+        photograph(&browser, name);
+    }
+    browser.size(1280, 900);
+    browser.click(".shot");
+    assert!(browser.place().ends_with("/picture"), "{}", browser.place());
+    let picture = served.request("GET", &browser.place()).send();
+    assert_eq!(picture.header("content-type"), Some("image/jpeg"));
+    assert_eq!(picture.header("x-content-type-options"), Some("nosniff"));
+    assert!(picture.header("content-security-policy").unwrap().contains("sandbox"));
+
+    browser.go("/captures?url=urn:view:http://havn.test/");
+    browser.click("tbody th a");
+    browser
+        .until("the picture is there", |browser| browser.has(".shot img") && is_loaded(browser, ".shot img"));
+    photograph(&browser, "picture");
+    browser.calm();
+    assert!(served.stop().success());
+}
+
+/// Of the harbour, as the archive has them.
+fn requests(served: &Served) -> Vec<serde_json::Value> {
+    let captures = served.json("captures?url=urn:pageinfo:http://havn.test/");
+    let last = captures["items"].as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned();
+    let text = served.request("GET", &format!("/api/v1/captures/{last}/content")).send().text();
+    let info: serde_json::Value = serde_json::from_str(&text).unwrap();
+    info["requests"].as_array().unwrap().clone()
+}
+
+#[test]
 fn i5_a_demo_is_for_this_machine_only() {
     let dir = TempDir::new().unwrap();
     let told = Command::new(crate::SKURD)

@@ -15,7 +15,10 @@ fn i5_the_explorer_leads_from_the_top_to_a_page_and_to_who_links_to_it() {
         browser.go("/links/page?index=news&url=http://a.test/");
         ["first town", "back"].iter().all(|anchor| browser.main().contains(anchor))
     });
-    browser.go("/links?index=news");
+    browser.until("its ranks have followed", |browser| {
+        browser.go("/links?index=news");
+        browser.main().contains("http://a.test/")
+    });
     assert!(browser.text(".lead").contains("links between"), "{}", browser.main());
     browser.follow("http://a.test/");
     let main = browser.main();

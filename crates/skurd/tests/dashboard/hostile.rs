@@ -57,6 +57,8 @@ fn i5_a_script_in_an_anchor_a_title_or_a_url_does_not_run() {
     let id = captures["items"][0]["id"].as_str().unwrap();
     browser.go(&format!("/captures/{id}"));
     assert!(browser.main().contains("window.hacked"));
+    let picture = town.served.request("GET", &format!("/captures/{id}/picture")).send();
+    assert_eq!(picture.status, 404, "a page is no picture, whoever says so");
     browser.go(&format!("/api/v1/captures/{id}/content"));
     assert_eq!(browser.run("return window.hacked === undefined && document.contentType"), "text/plain");
 }

@@ -1,5 +1,8 @@
 //! What an operator does: watch, pause, switch, ask why.
 
+use testkit::web::{Answer, Ask};
+use testkit::world::{Served, World};
+
 use crate::browser::Browser;
 use crate::town::Town;
 
@@ -22,6 +25,35 @@ fn i5_figures_move_and_the_harvest_can_be_paused_and_resumed() {
     assert_eq!(town.served.json("status")["state"], "paused");
     browser.click("main .actions button");
     assert!(browser.text("main .title").contains("harvesting"));
+    browser.calm();
+}
+
+/// From nothing to a page in the archive, without a terminal.
+#[test]
+fn i8_the_first_page_takes_a_url_and_harvests_it() {
+    let site = |ask: &Ask| match ask.path.as_str() {
+        "/" => Answer::html("<title>First</title><a href='/next'>next</a>"),
+        "/next" => Answer::html("the next"),
+        _ => Answer::not_found(),
+    };
+    let world = World::new(crate::SKURD, site);
+    let served = Served::with(&world, &[], None);
+    let Some(browser) = Browser::open(served.address) else { return };
+    browser.script_off(true);
+    browser.go("/");
+    assert!(browser.main().contains("Harvest your first site"), "{}", browser.main());
+    browser.fill("input[name=url]", "http://localhost:0x/");
+    browser.click(".first button");
+    assert!(browser.has(".notice.bad") || browser.has("input[name=url]:invalid"), "{}", browser.main());
+    browser.go("/");
+    browser.fill("input[name=url]", "http://first.test/");
+    browser.click(".first button");
+    assert!(browser.notice().contains("seed http://first.test/ started as run 1"), "{}", browser.notice());
+    assert!(!browser.has(".first"), "{}", browser.main());
+    served.until("all of it is harvested", |_| world.web().times("http://first.test/next") == 1);
+    assert_eq!(served.json("profiles/once")["collection"], "web");
+    browser.go("/seeds");
+    assert!(browser.main().contains("http://first.test/"), "{}", browser.main());
     browser.calm();
 }
 

@@ -103,7 +103,7 @@ fn x12_a_damaged_row_is_found_and_repaired() {
         let tx = store.begin().await.unwrap();
         let number = index::schema::INDEXES.get(&tx, ("web",)).await.unwrap().unwrap().number;
         let wrong = index::schema::Count { incount: 7, loaded: false };
-        index::schema::COUNTS.put(&tx, (number, "com.c"), &wrong).unwrap();
+        index::schema::COUNTS.put(&tx, (number, "com.c"), &wrong.into()).unwrap();
         index::schema::DOMAINS.delete(&tx, (number, "com.d")).unwrap();
         store.commit(&tx).await.unwrap();
     });

@@ -1,7 +1,8 @@
 //! Starting, pausing, resuming, moving, blacklisting (I4).
 
 use serde_json::{Value, json};
-use testkit::world::Served;
+use testkit::web::Answer;
+use testkit::world::{Served, World};
 
 use crate::site::{CONFIG, world};
 
@@ -160,4 +161,47 @@ fn i4_starting_moving_and_blacklisting() {
     let lifted = served.post("blacklist/lift", &json!({ "url": "http://b.test/2" }));
     assert_eq!((lifted.status, &lifted.json()["collections"]), (200, &json!(["law", "news"])));
     assert_eq!(served.json("blacklist")["items"], json!([]));
+}
+
+/// Without a contact the server is there and says what is missing; nothing is asked for before, and
+/// no URL has failed for it. (Loopback is not allowed here, so nothing is asked for afterwards
+/// either.)
+#[test]
+fn a1_i8_a_harvest_waits_until_somebody_says_who_asks() {
+    let world = World::new(crate::SKURD, |_| Answer::html("never asked for"));
+    let mut command = world.command();
+    let resolve = format!("*.test={}", world.web().address());
+    command.args(["serve", "--listen", "127.0.0.1:0", "--json", "--resolve", &resolve]);
+    let served = Served::launch(command, None);
+    served.until("it waits", |served| served.json("status")["state"] == "waiting");
+    let refused = served.post("harvest", &json!({ "url": "http://a.test/" }));
+    assert_eq!(refused.status, 422, "{}", refused.text());
+    assert_eq!(refused.json()["errors"][0]["pointer"], "/contact");
+    for (body, pointer) in [
+        (json!({ "url": "ftp://a.test/" }), "/url"),
+        (json!({ "url": "http://a.test/", "contact": "nobody" }), "/contact"),
+    ] {
+        let refused = served.post("harvest", &body);
+        assert!((400..500).contains(&refused.status), "{}", refused.text());
+        assert_eq!(refused.json()["errors"][0]["pointer"], pointer, "{}", refused.text());
+    }
+    assert_eq!(served.items("seeds").len() + served.items("profiles").len(), 0, "nothing is half declared");
+    world.good(&["collection", "add", "web"]);
+    world.good(&["profile", "add", "early", "--collection", "web", "--every", "1d"]);
+    world.good(&["seed", "add", "http://early.test/", "--profile", "early"]);
+    world.good(&["start"]);
+    let waits = &served.items("queue")[0];
+    assert_eq!((&waits["url"], &waits["errors"]), (&json!("http://early.test/"), &json!(0)));
+    let body = json!({ "url": "http://a.test/", "contact": "me@a.test", "often": "weekly" });
+    let runs = served.post("harvest", &body);
+    assert_eq!(runs.status, 200, "{}", runs.text());
+    assert_eq!(runs.json()[0]["changed"], 1);
+    served.until("it goes on", |served| served.json("status")["state"] == "harvesting");
+    served.until("what waited is asked for", |served| {
+        served.items("queue").iter().all(|url| url["errors"].as_u64() > Some(0))
+    });
+    assert_eq!(served.json("settings")["contact"], "me@a.test");
+    assert_eq!(served.json("profiles/weekly")["every"], "1w");
+    assert!(world.web().seen().is_empty(), "loopback is not asked");
+    assert!(served.stop().success());
 }

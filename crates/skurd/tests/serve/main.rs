@@ -17,6 +17,7 @@ mod secrets;
 mod site;
 mod statuses;
 mod things;
+mod traps;
 mod walks;
 
 const SKURD: &str = env!("CARGO_BIN_EXE_skurd");

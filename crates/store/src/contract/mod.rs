@@ -17,6 +17,8 @@ pub mod upgrading;
 
 pub use contention::*;
 pub use fresh::fresh;
+#[cfg(feature = "tikv")]
+pub use fresh::fresh_address;
 pub use history::*;
 pub use isolation::*;
 pub use shape::*;

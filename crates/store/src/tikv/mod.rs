@@ -36,7 +36,7 @@ use tikv_client::{
 };
 use tokio::sync::Mutex;
 
-use crate::cluster::Address;
+use crate::cluster::{Address, Certificates};
 use crate::embedded::Missing;
 use crate::engine::Found;
 use crate::error::{Error, OpenError, Result};
@@ -134,13 +134,7 @@ impl Tikv {
             .with_grpc_max_decoding_message_size(MESSAGE_BYTES_MAX)
             .with_grpc_max_encoding_message_size(MESSAGE_BYTES_MAX);
         if let Some(tls) = &address.tls {
-            for path in [&tls.ca, &tls.cert, &tls.key] {
-                std::fs::metadata(path).map_err(|source| OpenError::Io {
-                    action: "read",
-                    path: path.clone(),
-                    source,
-                })?;
-            }
+            check_certificates(tls)?;
             config = config.with_security(&tls.ca, &tls.cert, &tls.key);
         }
         let unreachable = |reason: String| OpenError::Unreachable { address: address.to_string(), reason };
@@ -221,15 +215,30 @@ impl Tikv {
         }
     }
 
-    /// Says that the store has the present format from now on.
-    pub(crate) async fn write_format(&self) -> Result<()> {
-        self.cluster.home.within(self.format_written()).await
+    /// Says that the store has the present format from now on, and with the same commit writes that
+    /// its upgrade has begun. Of several that open it at once, one does.
+    pub(crate) async fn begin_upgrade(&self, begun: &WriteSet) -> Result<()> {
+        let write = async {
+            loop {
+                match self.upgrade_begun(begun).await {
+                    // Another was first, and what it wrote says so.
+                    Err(Error::Conflict { .. }) => {}
+                    written => return written,
+                }
+            }
+        };
+        self.cluster.home.within(write).await
     }
 
-    async fn format_written(&self) -> Result<()> {
+    async fn upgrade_begun(&self, begun: &WriteSet) -> Result<()> {
+        let (key, line) = (self.own_key(FORMAT_KEY), upgrade::format_line().into_bytes());
         let mut transaction = self.begin().await?;
-        let line = upgrade::format_line().into_bytes();
-        transaction.put(self.own_key(FORMAT_KEY), line).await.map_err(|error| failed(&error))?;
+        let found = transaction.get(key.clone()).await.map_err(|error| failed(&error))?;
+        if found.as_ref() == Some(&line) {
+            return Ok(());
+        }
+        self.buffer(&mut transaction, begun).await?;
+        transaction.put(key, line).await.map_err(|error| failed(&error))?;
         self.cluster.commit(&mut transaction).await
     }
 
@@ -238,6 +247,12 @@ impl Tikv {
     #[cfg(feature = "contract")]
     pub(crate) fn be_alone(&self) {
         self.cluster.alone.store(true, Relaxed);
+    }
+
+    /// For tests, which cannot wait for a turn to come.
+    #[cfg(feature = "contract")]
+    pub(crate) async fn collect_garbage(&self, me: u64, kept: Duration) -> Result<bool> {
+        self.cluster.home.within(garbage::turn(self, me, kept)).await
     }
 
     pub(crate) fn is_alone(&self) -> bool {
@@ -284,19 +299,25 @@ impl Tikv {
 
     async fn committed(&self, snapshot: &TikvSnapshot, set: WriteSet) -> Result<()> {
         let mut transaction = snapshot.transaction.lock().await;
-        for (key, write) in set.writes {
-            let key = self.key(&key);
+        self.buffer(&mut transaction, &set).await?;
+        drop(set);
+        self.cluster.commit(&mut transaction).await?;
+        let committed = self.cluster.stats.committed.fetch_add(1, Relaxed) + 1;
+        self.cluster.stats.durable.fetch_max(committed, Relaxed);
+        Ok(())
+    }
+
+    /// What is to be committed; nothing is sent yet.
+    async fn buffer(&self, transaction: &mut Transaction, set: &WriteSet) -> Result<()> {
+        for (key, write) in &set.writes {
+            let key = self.key(key);
             let buffered = match write {
                 Write::Put(value) => transaction.put(key, value.to_vec()).await,
                 Write::Delete => transaction.delete(key).await,
                 Write::Lock => transaction.lock_keys([key]).await,
             };
-            // Nothing was sent yet.
             buffered.map_err(|error| failed(&error))?;
         }
-        self.cluster.commit(&mut transaction).await?;
-        let committed = self.cluster.stats.committed.fetch_add(1, Relaxed) + 1;
-        self.cluster.stats.durable.fetch_max(committed, Relaxed);
         Ok(())
     }
 
@@ -454,12 +475,12 @@ impl TikvSnapshot {
         answer
     }
 
-    async fn scanned(&self, range: &KeyRange, limit: usize, order: Order) -> Result<Found> {
+    async fn scanned(&self, range: &KeyRange, limit: usize, order: Order) -> Result<Found, Unread> {
         let mut limit = limit.min(PAGE_ROWS_MAX);
         let pairs = loop {
             match self.page(range, limit, order).await {
                 Err(error) if is_too_large(&error) && limit > 1 => limit = limit.div_ceil(16),
-                Err(error) => return Err(failed(&error)),
+                Err(error) => return Err(Unread::because(&error)),
                 Ok(pairs) => break pairs,
             }
         };
@@ -491,31 +512,69 @@ impl TikvSnapshot {
     }
 }
 
-/// A read changes nothing, and its snapshot stays: while the cluster does not answer, it is made again
-/// and again.
+/// Why a read gave nothing.
+enum Unread {
+    /// A transaction of somebody else is about to be committed, longer than the client waits for it.
+    Locked(Error),
+    Failed(Error),
+}
+
+impl Unread {
+    fn because(error: &ClientError) -> Unread {
+        let unread = if is_locked(error) { Unread::Locked } else { Unread::Failed };
+        unread(failed(error))
+    }
+}
+
+impl From<Error> for Unread {
+    fn from(error: Error) -> Unread {
+        Unread::Failed(error)
+    }
+}
+
+/// A read changes nothing, and its snapshot stays: while the cluster does not answer, or rows are
+/// locked, it is made again and again.
 #[derive(Default)]
 struct Patience {
     tries: u32,
 }
 
 impl Patience {
-    async fn after(&mut self, error: Error, cluster: &Cluster) -> Result<()> {
+    async fn after(&mut self, unread: Unread, cluster: &Cluster) -> Result<()> {
         self.tries += 1;
+        let (Unread::Locked(error) | Unread::Failed(error)) = &unread;
         if self.tries >= READ_TRIES_MAX || !matches!(error, Error::Unavailable { .. }) {
-            return Err(error);
+            return Err(error.clone());
         }
-        cluster.is_silent(&error);
+        match unread {
+            Unread::Locked(_) => cluster.answers(),
+            Unread::Failed(error) => cluster.is_silent(&error),
+        }
         tokio::time::sleep(WAIT).await;
         Ok(())
     }
 }
 
 /// A call that changes nothing: it may be made again, so whatever goes wrong passes.
-async fn in_time<T>(call: impl Future<Output = std::result::Result<T, ClientError>>) -> Result<T> {
+async fn in_time<T>(call: impl Future<Output = std::result::Result<T, ClientError>>) -> Result<T, Unread> {
     match tokio::time::timeout(CALL_MAX, call).await {
-        Ok(answer) => answer.map_err(|error| failed(&error)),
-        Err(_) => Err(Error::transient(no_answer(CALL_MAX))),
+        Ok(answer) => answer.map_err(|error| Unread::because(&error)),
+        Err(_) => Err(Unread::Failed(Error::transient(no_answer(CALL_MAX)))),
     }
+}
+
+/// What the client says of files that are not what they should be tells nobody which.
+fn check_certificates(tls: &Certificates) -> std::result::Result<(), OpenError> {
+    let kinds = [(&tls.ca, "CERTIFICATE"), (&tls.cert, "CERTIFICATE"), (&tls.key, "PRIVATE KEY")];
+    for (path, kind) in kinds {
+        let bad = |problem: String| OpenError::Certificate { path: path.clone(), problem };
+        let text = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
+        let lines = String::from_utf8_lossy(&text);
+        if !lines.lines().any(|line| line.starts_with("-----BEGIN ") && line.contains(kind)) {
+            return Err(bad(format!("there is no {kind} in it, as PEM has it")));
+        }
+    }
+    Ok(())
 }
 
 /// Of a message that is over [`MESSAGE_BYTES_MAX`].
@@ -524,10 +583,44 @@ fn is_too_large(error: &ClientError) -> bool {
     matches!(error, ClientError::GrpcAPI(status) if i32::from(status.code()) == OUT_OF_RANGE)
 }
 
+/// The cluster answers: that a row is locked.
+fn is_locked(error: &ClientError) -> bool {
+    match error {
+        ClientError::ResolveLockError(_) => true,
+        ClientError::KeyError(error) => error.locked.is_some(),
+        ClientError::MultipleKeyErrors(errors) | ClientError::ExtractedErrors(errors) => {
+            !errors.is_empty() && errors.iter().all(is_locked)
+        }
+        _ => false,
+    }
+}
+
 fn failed(error: &ClientError) -> Error {
     Error::transient(error.to_string())
 }
 
 fn no_answer(limit: Duration) -> String {
     format!("no answer in {} s", limit.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn m10_a_row_that_is_locked_is_no_cluster_that_does_not_answer() {
+        let locked = || ClientError::ResolveLockError(Vec::new());
+        let silent = || ClientError::StringError("connection refused".to_owned());
+        for (error, is_waited_for) in [
+            (locked(), true),
+            (ClientError::ExtractedErrors(vec![locked(), locked()]), true),
+            (ClientError::MultipleKeyErrors(vec![ClientError::ExtractedErrors(vec![locked()])]), true),
+            (ClientError::ExtractedErrors(vec![locked(), silent()]), false),
+            (ClientError::ExtractedErrors(Vec::new()), false),
+            (silent(), false),
+            (ClientError::LeaderNotFound { region: Default::default() }, false),
+        ] {
+            assert_eq!(matches!(Unread::because(&error), Unread::Locked(_)), is_waited_for, "{error}");
+        }
+    }
 }

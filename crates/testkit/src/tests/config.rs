@@ -7,7 +7,7 @@ fn i3_the_config_is_sound_and_quick() {
     let declared = declare::parse("demo.yaml", crate::config().as_bytes()).unwrap();
     let collections: Vec<&str> =
         declared.collections.iter().map(|collection| collection.name.as_str()).collect();
-    assert_eq!(collections, ["open", "members"]);
+    assert_eq!(collections, ["open", "members", "seen"]);
     let cookies = &declared.collections[1].cookies;
     assert_eq!(
         (cookies[0].host.as_str(), cookies[0].name.as_str(), cookies[0].value.as_str()),

@@ -1,6 +1,6 @@
 //! A small web of a small town, for `skurd demo`.
 //!
-//! Twelve host names of the imagined town of Skurdvik live on one listening socket: a newspaper, a
+//! Thirteen host names of the imagined town of Skurdvik live on one listening socket: a newspaper, a
 //! library, a shop, and between them everything that makes harvesting hard. Each site is a module,
 //! and a function from a request to an answer. Nearly all of them are pure; the town has a
 //! [`Memory`] of how often some things were asked for, so that pages change and a busy server
@@ -13,6 +13,7 @@ mod bilder;
 mod butikk;
 mod felle;
 mod ferie;
+mod havn;
 mod html;
 mod memory;
 mod omvei;
@@ -32,7 +33,7 @@ use reply::Reply;
 pub(crate) use memory::Memory;
 
 /// Every host of the town. `butikk.test` only redirects to its `www.`.
-pub const HOSTS: [&str; 12] = [
+pub const HOSTS: [&str; 13] = [
     "arkiv.test",
     "avis.test",
     "bibliotek.test",
@@ -40,6 +41,7 @@ pub const HOSTS: [&str; 12] = [
     "butikk.test",
     "felle.test",
     "ferie.test",
+    "havn.test",
     "omvei.test",
     "privat.test",
     "tregt.test",
@@ -87,7 +89,8 @@ impl Demo {
     }
 }
 
-/// How the town is harvested: in two collections, one of them logged in at the rowing club.
+/// How the town is harvested: in three collections, one of them logged in at the rowing club, one
+/// with a browser.
 pub fn config() -> &'static str {
     include_str!("demo.yaml")
 }
@@ -101,6 +104,7 @@ pub(crate) fn answer(ask: &Ask, memory: &Memory) -> Answer {
         "butikk.test" => Reply::redirect(301, &format!("http://www.butikk.test{}", ask.target())).send(),
         "felle.test" => felle::answer(ask),
         "ferie.test" => ferie::answer(ask, memory),
+        "havn.test" => havn::answer(ask),
         "omvei.test" => omvei::answer(ask),
         "privat.test" => privat::answer(ask, memory),
         "tregt.test" => tregt::answer(ask, memory),

@@ -16,6 +16,8 @@ pub struct Answer {
 pub enum Step {
     Send(Vec<u8>),
     Wait(Duration),
+    /// Until the asker has sent so many bytes more.
+    Hear(usize),
     /// Again and again, with a pause after each: so often, or until the asker has had enough.
     Repeat {
         bytes: Vec<u8>,
@@ -84,6 +86,31 @@ impl Answer {
     /// Waits before the first byte.
     pub fn after(mut self, pause: Duration) -> Answer {
         self.steps.insert(0, Step::Wait(pause));
+        self
+    }
+
+    /// And then this.
+    #[must_use]
+    pub fn and(mut self, step: Step) -> Answer {
+        self.steps.push(step);
+        self
+    }
+
+    /// What is sent, where nothing is repeated.
+    pub fn sent(&self) -> Vec<u8> {
+        let bytes = |step: &Step| match step {
+            Step::Send(bytes) => bytes.clone(),
+            Step::Wait(_) | Step::Hear(_) | Step::Repeat { .. } => Vec::new(),
+        };
+        self.steps.iter().flat_map(bytes).collect()
+    }
+
+    /// As it is to whoever asked with HEAD: without its body.
+    pub(super) fn head_only(mut self) -> Answer {
+        let mut bytes = self.sent();
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").map_or(bytes.len(), |end| end + 4);
+        bytes.truncate(end);
+        self.steps = vec![Step::Send(bytes)];
         self
     }
 

@@ -18,6 +18,8 @@ pub struct Ask {
     pub headers: Vec<(String, String)>,
     /// Whether the connection stays open for another request.
     pub keep_alive: bool,
+    /// It came encrypted.
+    pub encrypted: bool,
     /// Which connection it came on, and its place among the requests of that.
     pub connection: usize,
     pub turn: usize,
@@ -68,7 +70,7 @@ fn ask_of(request: &httparse::Request<'_, '_>) -> Result<Ask, u16> {
     let has_body = ask.header("transfer-encoding").is_some()
         || ask.header("content-length").is_some_and(|length| length != "0");
     ask.method = request.method.unwrap_or_default().to_owned();
-    if !matches!(ask.method.as_str(), "GET" | "POST") {
+    if !matches!(ask.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "POST") {
         return Err(405);
     }
     let too_long = ask

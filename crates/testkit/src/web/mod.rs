@@ -51,7 +51,7 @@ pub struct Setup {
     pub request_wait: Option<Duration>,
     /// For an answer to be played.
     pub answer_wait: Option<Duration>,
-    /// For a web that speaks TLS.
+    /// For a web that speaks TLS, with whoever begins with it.
     #[cfg(feature = "tls")]
     pub tls: Option<tokio_rustls::TlsAcceptor>,
 }

@@ -33,10 +33,14 @@ const RESET_PAUSE: Duration = Duration::from_millis(30);
 
 /// A connection, encrypted or not.
 trait Wire: AsyncRead + AsyncWrite + Unpin + Send {
+    const ENCRYPTED: bool;
+
     fn tcp(&self) -> &TcpStream;
 }
 
 impl Wire for TcpStream {
+    const ENCRYPTED: bool = false;
+
     fn tcp(&self) -> &TcpStream {
         self
     }
@@ -44,6 +48,8 @@ impl Wire for TcpStream {
 
 #[cfg(feature = "tls")]
 impl Wire for tokio_rustls::server::TlsStream<TcpStream> {
+    const ENCRYPTED: bool = true;
+
     fn tcp(&self) -> &TcpStream {
         self.get_ref().0
     }
@@ -75,7 +81,12 @@ async fn serve(stream: TcpStream, connection: usize, shared: &Shared) -> io::Res
     stream.set_nodelay(true)?;
     #[cfg(feature = "tls")]
     if let Some(tls) = &shared.setup.tls {
-        return converse(tls.accept(stream).await?, connection, shared).await;
+        let mut first = [0];
+        stream.peek(&mut first).await?;
+        // A handshake begins like that, and no request does.
+        if first == [0x16] {
+            return converse(tls.accept(stream).await?, connection, shared).await;
+        }
     }
     converse(stream, connection, shared).await
 }
@@ -92,7 +103,7 @@ async fn converse<W: Wire>(mut wire: W, connection: usize, shared: &Shared) -> i
                 return linger(&mut wire).await;
             }
             Next::Ask(mut ask) => {
-                (ask.connection, ask.turn) = (connection, turn);
+                (ask.connection, ask.turn, ask.encrypted) = (connection, turn, W::ENCRYPTED);
                 let then = answered(&mut wire, &mut ask, shared).await?;
                 if then != Then::Stay || !ask.keep_alive {
                     return leave(wire, then).await;
@@ -115,7 +126,8 @@ async fn within<T>(wait: Option<Duration>, what: impl Future<Output = T>) -> io:
 async fn answered<W: Wire>(wire: &mut W, ask: &mut Ask, shared: &Shared) -> io::Result<Then> {
     let log = &shared.log;
     log.begin(ask);
-    let Answer { status, steps, then } = (shared.site)(ask);
+    let answer = (shared.site)(ask);
+    let Answer { status, steps, then } = if ask.method == "HEAD" { answer.head_only() } else { answer };
     let ends = || log.end(ask, status);
     let played = within(shared.setup.answer_wait, play(wire, steps, ends)).await;
     let whole = *played.as_ref().unwrap_or(&false);
@@ -177,6 +189,7 @@ async fn play<W: Wire>(wire: &mut W, steps: Vec<Step>, ends: impl Fn()) -> bool 
                 sent(wire, &bytes).await
             }
             Step::Wait(pause) => stays(wire.tcp(), pause).await,
+            Step::Hear(bytes) => wire.read_exact(&mut vec![0; bytes]).await.is_ok(),
             Step::Repeat { bytes, pause, times } => repeat(wire, &bytes, pause, times).await,
         };
         if !goes_on {

@@ -3,6 +3,7 @@
 //! The binary is `env!("CARGO_BIN_EXE_skurd")` in the tests of the package that builds it.
 
 mod client;
+mod disk;
 mod harvest;
 mod pages;
 mod run;
@@ -19,6 +20,7 @@ use tempfile::TempDir;
 use crate::web::{Answer, Ask, Setup, Web};
 
 pub use client::{Request, Response};
+pub use disk::{Disk, fill};
 pub use harvest::{before_now, failure, now, page};
 pub use pages::fifty_pages;
 pub use run::{Run, Told};
@@ -47,6 +49,14 @@ impl World {
     /// With a web.
     pub fn new(skurd: &'static str, site: impl Fn(&Ask) -> Answer + Send + Sync + 'static) -> World {
         World { web: Some(local_web(site)), ..World::empty(skurd) }
+    }
+
+    /// With a web that speaks TLS too, with a certificate of its own making.
+    #[cfg(feature = "tls")]
+    pub fn secure(skurd: &'static str, site: impl Fn(&Ask) -> Answer + Send + Sync + 'static) -> World {
+        let setup = Setup { tls: Some(crate::web::self_signed("a.test")), ..Setup::default() };
+        let web = Web::start(([127, 0, 0, 1], 0).into(), setup, site).unwrap();
+        World { web: Some(web), ..World::empty(skurd) }
     }
 
     /// The same with its directory below a certain place.

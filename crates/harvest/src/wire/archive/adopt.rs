@@ -82,6 +82,8 @@ impl<'a> Adopter<'a> {
             Some(name) => name.to_owned(),
             None => self.owner(held).await?,
         };
+        // Whoever wrote it may have been killed before it was synced.
+        warc::open_file(&path).and_then(|file| file.sync_data()).with_context(cannot)?;
         let mut walk = Walk::new(&path, from, None).with_context(cannot)?;
         let mut adopted = Adopted::default();
         let mut portion = Vec::with_capacity(PORTION);

@@ -1,8 +1,8 @@
 //! The archive of a data directory: one set of WARC files per collection, written one batch at a
 //! time.
 //!
-//! A batch is noted in the archive's own journal, appended and synced; then the store commits it
-//! and it is settled, or it is cut off again. So at every moment the store and the files agree on
+//! A batch is noted in the archive's own journal, appended and synced, while the store puts its
+//! transaction together; then the store commits it and it is settled, or it is cut off again. So at every moment the store and the files agree on
 //! what is archived, but for the batch in hand, and the archive knows which that is. At [start]
 //! both are held against each other: the batch in hand is cut off, what a power cut took back from
 //! the store is read back from the files ([adopt]), and a store that knows less than it should
@@ -27,8 +27,9 @@ use frontier::{ArchiveFile, Capture, Frontier};
 pub use health::{Damage, Health, Loss};
 use net::warc::{self, Batch, Compression, FileError, FileSet, Journal, Kind, Mark, Part, Prepared};
 use parking_lot::Mutex;
+use tokio::task::{JoinHandle, spawn_blocking};
 
-use super::identity::Identity;
+use super::identity::Introduction;
 use super::pack::PackedAnswer;
 use super::{WireSettings, warc_dir};
 
@@ -36,11 +37,13 @@ pub struct WarcArchive {
     dir: PathBuf,
     /// None: nothing is archived.
     compression: Option<Compression>,
-    identity: Identity,
+    introduction: Introduction,
     host: String,
     frontier: Arc<Frontier>,
     pub health: Arc<Health>,
-    writing: Mutex<Writing>,
+    writing: Arc<Mutex<Writing>>,
+    /// Of the batch in hand.
+    syncing: Mutex<Option<JoinHandle<Result<(), FileError>>>>,
 }
 
 #[derive(Default)]
@@ -65,11 +68,12 @@ impl WarcArchive {
         Ok(WarcArchive {
             dir,
             compression: settings.compression,
-            identity: settings.identity.clone(),
+            introduction: settings.introduction.clone(),
             host: settings.node.clone().unwrap_or_else(host_name),
             frontier,
             health: Arc::default(),
-            writing: Mutex::default(),
+            writing: Arc::default(),
+            syncing: Mutex::default(),
         })
     }
 
@@ -111,7 +115,7 @@ impl WarcArchive {
         }
         let Writing { sets, in_hand, .. } = &mut *writing;
         for (collection, _) in in_hand {
-            let reached = sets.get_mut(collection).ok_or(FileError::NoBatch)?.sync()?;
+            let reached = sets.get_mut(collection).ok_or(FileError::NoBatch)?.flush()?;
             let row = ArchiveFile {
                 collection: Some(collection.clone()),
                 end: reached.end,
@@ -146,6 +150,30 @@ impl WarcArchive {
             writing.in_hand.push((collection.clone(), mark));
         }
         Ok(())
+    }
+
+    /// Begins to sync the batch in hand: that takes its time, and the commit has much to do until it
+    /// needs it.
+    fn sync_in_hand(&self) {
+        let writing = Arc::clone(&self.writing);
+        let syncing = spawn_blocking(move || {
+            let Writing { sets, in_hand, .. } = &mut *writing.lock();
+            in_hand.iter().try_for_each(|(collection, _)| {
+                sets.get_mut(collection).ok_or(FileError::NoBatch)?.sync().map(drop)
+            })
+        });
+        *self.syncing.lock() = Some(syncing);
+    }
+
+    /// Of a batch that is not to stay, for this reason.
+    fn take_back(&self, error: &FileError) -> String {
+        let reason = self.failed(error);
+        match tokio::task::block_in_place(|| self.abandon_all()) {
+            Ok(()) => reason,
+            Err(again) => {
+                format!("{reason}; and what was written of it could not be taken back: {}", told(&again))
+            }
+        }
     }
 
     fn abandon_all(&self) -> Result<(), FileError> {
@@ -210,17 +238,21 @@ impl Archive<PackedAnswer> for WarcArchive {
                 }
             }
         }
-        // Writing and syncing take their time, and other fetches go on meanwhile.
-        let kept = tokio::task::block_in_place(|| self.keep_all(&groups));
-        kept.map_err(|error| {
-            let reason = self.failed(&error);
-            match tokio::task::block_in_place(|| self.abandon_all()) {
-                Ok(()) => reason,
-                Err(again) => {
-                    format!("{reason}; and what was written of it could not be taken back: {}", told(&again))
-                }
-            }
-        })
+        let kept =
+            tokio::task::block_in_place(|| self.keep_all(&groups)).map_err(|error| self.take_back(&error))?;
+        if !kept.files.is_empty() {
+            self.sync_in_hand();
+        }
+        Ok(kept)
+    }
+
+    async fn synced(&self) -> Result<(), String> {
+        let syncing = self.syncing.lock().take();
+        let Some(syncing) = syncing else { return Ok(()) };
+        match syncing.await {
+            Ok(synced) => synced.map_err(|error| self.take_back(&error)),
+            Err(ended) => Err(format!("syncing was given up: {ended}")),
+        }
     }
 
     fn settled(&self) {
@@ -228,6 +260,11 @@ impl Archive<PackedAnswer> for WarcArchive {
     }
 
     async fn abandon(&self) -> Result<(), String> {
+        let syncing = self.syncing.lock().take();
+        if let Some(syncing) = syncing {
+            // What is taken back need not be on disk; a file that failed is not written on.
+            let _ = syncing.await;
+        }
         tokio::task::block_in_place(|| self.abandon_all()).map_err(|error| self.failed(&error))
     }
 }

@@ -3,6 +3,7 @@
 use net::warc::{self, Compression, FileSettings};
 
 use policy::browser::Engine;
+use policy::unit::print_duration;
 
 use super::WarcArchive;
 
@@ -25,8 +26,9 @@ impl WarcArchive {
         );
         info.add(super::adopt::PART_OF, collection);
         info.add("hostname", &self.host);
-        info.add("http-header-user-agent", &self.identity.user_agent(None));
-        if let Some(contact) = &self.identity.contact {
+        let identity = self.frontier.peek_catalog(|catalog| self.introduction.with(catalog.settings()));
+        info.add("http-header-user-agent", &identity.user_agent(None));
+        if let Some(contact) = &identity.contact {
             info.add("operator", contact);
         }
         let profiles = self.frontier.peek_catalog(|catalog| -> Vec<String> {
@@ -61,11 +63,9 @@ fn describe(profile: &policy::model::Profile) -> String {
         policy::model::RobotsPolicy::Ignore => "ignore".to_owned(),
         policy::model::RobotsPolicy::ObeyAs(agent) => format!("obey as {agent}"),
     };
-    format!(
-        "profile {}: every {}, robots {robots}",
-        profile.name,
-        policy::unit::print_duration(profile.every)
-    )
+    let slowest = profile.slowest.map(|slowest| format!("..{}", print_duration(slowest)));
+    let every = print_duration(profile.every) + slowest.as_deref().unwrap_or_default();
+    format!("profile {}: every {every}, robots {robots}", profile.name)
 }
 
 pub(crate) fn host_name() -> String {

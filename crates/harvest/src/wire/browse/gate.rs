@@ -1,18 +1,15 @@
-//! B8: how often and how many at a time what pages need is asked of one host, over all tabs.
+//! B8: how often and how many at a time what pages need is asked of one host, over all tabs. What is
+//! too often, [`policy::requisite`] says; here is waited.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use policy::requisite::{AT_ONCE_MAX, NotNow, Pace};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// Requests of one host at a time.
-const AT_ONCE_MAX: usize = 4;
-/// And within a second.
-const A_SECOND_MAX: usize = 20;
-const SECOND: Duration = Duration::from_secs(1);
 /// Hosts that are remembered; those that nobody asks any more go first.
 const HOSTS_MAX: usize = 10_000;
 
@@ -23,15 +20,9 @@ pub(super) struct Gates(Mutex<HashMap<String, Arc<Gate>>>);
 #[derive(Debug)]
 struct Gate {
     places: Arc<Semaphore>,
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    /// When the last requests began, as many as may within a second.
-    begun: VecDeque<Instant>,
-    /// It said when to come back.
-    not_before: Option<Instant>,
+    pace: Mutex<Pace>,
+    /// What its times count from.
+    since: Instant,
 }
 
 /// Leave to ask, until it is dropped.
@@ -47,18 +38,20 @@ impl Gates {
         }
         let place = Arc::clone(&gate.places).acquire_owned().await.ok()?;
         loop {
-            // It may have said so meanwhile.
-            if gate.is_closed() {
-                return None;
+            // It may have asked to be left alone meanwhile.
+            let begun = gate.pace.lock().begin(gate.since.elapsed());
+            match begun {
+                Ok(()) => return Some(Leave(place)),
+                Err(NotNow::Closed) => return None,
+                Err(NotNow::Until(until)) => tokio::time::sleep_until(gate.since + until).await,
             }
-            let Err(until) = gate.state.lock().begin(Instant::now()) else { return Some(Leave(place)) };
-            tokio::time::sleep_until(until).await;
         }
     }
 
     /// The host said when to come back.
     pub(super) fn close(&self, host: &str, span: Duration) {
-        self.of(host).state.lock().not_before = Some(Instant::now() + span);
+        let gate = self.of(host);
+        gate.pace.lock().close(gate.since.elapsed() + span);
     }
 
     fn of(&self, host: &str) -> Arc<Gate> {
@@ -69,37 +62,25 @@ impl Gates {
                 gates.retain(|_, gate| Arc::strong_count(gate) > 1);
             }
         }
-        let new =
-            || Arc::new(Gate { places: Arc::new(Semaphore::new(AT_ONCE_MAX)), state: Mutex::default() });
-        Arc::clone(gates.entry(host.to_owned()).or_insert_with(new))
+        Arc::clone(gates.entry(host.to_owned()).or_insert_with(|| Arc::new(Gate::new())))
     }
 }
 
 impl Gate {
-    fn is_closed(&self) -> bool {
-        self.state.lock().not_before.is_some_and(|until| Instant::now() < until)
+    fn new() -> Gate {
+        Gate { places: Arc::new(Semaphore::new(AT_ONCE_MAX)), pace: Mutex::default(), since: Instant::now() }
     }
-}
 
-impl State {
-    /// Begins a request; or says when that may be tried again.
-    fn begin(&mut self, now: Instant) -> Result<(), Instant> {
-        while self.begun.front().is_some_and(|first| *first + SECOND <= now) {
-            self.begun.pop_front();
-        }
-        match self.begun.front() {
-            Some(first) if self.begun.len() >= A_SECOND_MAX => Err(*first + SECOND),
-            _ => {
-                self.begun.push_back(now);
-                Ok(())
-            }
-        }
+    fn is_closed(&self) -> bool {
+        self.pace.lock().is_closed(self.since.elapsed())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use policy::requisite::A_SECOND_MAX;
 
     use super::*;
 
@@ -120,7 +101,7 @@ mod tests {
         assert_eq!(most.load(Ordering::SeqCst), 4);
         let began = began.into_inner();
         for window in began.windows(A_SECOND_MAX + 1) {
-            assert!(window[A_SECOND_MAX] - window[0] >= SECOND);
+            assert!(window[A_SECOND_MAX] - window[0] >= Duration::from_secs(1));
         }
         // And no slower than it may be.
         assert!(began[199] - began[0] < Duration::from_secs(11));

@@ -1,22 +1,22 @@
 //! B15: cookies on their way into a page's context and back. Nothing else survives a page.
 
-use browser::Cookie;
-use policy::cookies::{self, Change, ROWS_MAX, Row, Update, row_of};
+use policy::cookies::{Change, Cookie, Row, Update, row_of};
 use policy::model::GivenCookie;
-use policy::time::Time;
+use policy::time::{Span, Time};
 use policy::url::site_of;
 
 /// What may be set by one page.
 const UPDATES_MAX: usize = 200;
+/// And of how many hosts or domains.
+const ROWS_MAX: usize = 20;
 /// The browser counts in its own way.
-const EXPIRY_SLACK_S: f64 = 2.0;
+const EXPIRY_SLACK: Span = Span::seconds(2);
 
-/// What a context starts with: the rows that the page's host reads, and what the operator gave, for
-/// the site with and without `www.`.
+/// What a context starts with: the rows of the page's host and of those it names, and what the
+/// operator gave, for the site with and without `www.`.
 pub(super) fn into_context(rows: &[(String, Row)], given: &[GivenCookie], now: Time) -> Vec<Cookie> {
     let kept = rows.iter().flat_map(|(_, row)| &row.cookies);
-    let live = kept.filter(|cookie| cookie.expires.is_none_or(|expires| expires > now));
-    let mut cookies: Vec<Cookie> = live.map(own).collect();
+    let mut cookies: Vec<Cookie> = kept.filter(|cookie| cookie.is_live(now)).cloned().collect();
     for one in given {
         let site = site_of(&one.host.to_ascii_lowercase()).to_owned();
         let is_renewed = cookies.iter().any(|have| have.name == one.name && site_of(&have.domain) == site);
@@ -31,55 +31,34 @@ pub(super) fn into_context(rows: &[(String, Row)], given: &[GivenCookie], now: T
                 host_only: true,
                 path: one.path.clone().filter(|path| path.starts_with('/')).unwrap_or_else(|| "/".to_owned()),
                 secure: false,
+                http_only: false,
+                same_site: None,
                 expires: None,
+                created: now,
             });
         }
     }
     cookies
 }
 
-fn own(cookie: &cookies::Cookie) -> Cookie {
-    #[allow(clippy::cast_precision_loss, reason = "seconds, for a browser that counts them so")]
-    let seconds = |time: Time| time.0 as f64 / 1000.0;
-    Cookie {
-        name: cookie.name.clone(),
-        value: cookie.value.clone(),
-        domain: cookie.domain.clone(),
-        host_only: cookie.host_only,
-        path: cookie.path.clone(),
-        secure: cookie.secure,
-        expires: cookie.expires.map(seconds),
-    }
-}
-
 /// What the page changed of it, to be committed with its harvest. Rows beyond what a harvest may
 /// write are those of strangers.
 pub(super) fn out_of_context(before: &[Cookie], after: &[Cookie], host: &str, now: Time) -> Vec<Update> {
-    let is_same = |one: &Cookie, other: &Cookie| {
-        one.name == other.name
-            && one.domain == other.domain
-            && one.path == other.path
-            && one.host_only == other.host_only
-    };
-    let is_unchanged = |one: &Cookie, other: &Cookie| {
-        let expiry = match (one.expires, other.expires) {
-            (None, None) => true,
-            (Some(one), Some(other)) => (one - other).abs() <= EXPIRY_SLACK_S,
-            _ => false,
-        };
-        one.value == other.value && one.secure == other.secure && expiry
-    };
     let set = after.iter().filter(|new| {
-        let old = before.iter().find(|old| is_same(old, new));
+        let old = before.iter().find(|old| old.is_same(new));
         old.is_none_or(|old| !is_unchanged(old, new))
     });
-    let gone = before.iter().filter(|old| !after.iter().any(|new| is_same(old, new)));
-    let changes = set.map(|cookie| kept(cookie, now)).chain(gone.map(|cookie| {
-        let expired = cookies::Cookie { expires: Some(Time(0)), ..kept(cookie, now) };
-        cookies::Cookie { value: String::new(), ..expired }
-    }));
+    let set = set.map(|cookie| Cookie { created: now, ..cookie.clone() });
+    let gone = before.iter().filter(|old| !after.iter().any(|new| old.is_same(new)));
+    let gone = gone.map(|cookie| Cookie {
+        value: String::new(),
+        expires: Some(Time(0)),
+        created: now,
+        ..cookie.clone()
+    });
     let own_site = site_of(host).to_owned();
-    let mut updates: Vec<Update> = changes
+    let mut updates: Vec<Update> = set
+        .chain(gone)
         .map(|cookie| Update { row: row_of(&cookie.domain).to_owned(), change: Change::Set(cookie) })
         .collect();
     updates.sort_by_key(|update| (!own_site.ends_with(&update.row), update.row.clone()));
@@ -91,23 +70,19 @@ pub(super) fn out_of_context(before: &[Cookie], after: &[Cookie], host: &str, no
     updates
 }
 
-fn kept(cookie: &Cookie, now: Time) -> cookies::Cookie {
-    #[allow(clippy::cast_possible_truncation, reason = "what is beyond all times is the last of them")]
-    let time = |seconds: f64| Time((seconds * 1000.0) as i64);
-    cookies::Cookie {
-        name: cookie.name.clone(),
-        value: cookie.value.clone(),
-        domain: cookie.domain.clone(),
-        host_only: cookie.host_only,
-        path: cookie.path.clone(),
-        secure: cookie.secure,
-        expires: cookie.expires.map(time),
-        created: now,
-    }
+fn is_unchanged(one: &Cookie, other: &Cookie) -> bool {
+    let expiry = match (one.expires, other.expires) {
+        (Some(one), Some(other)) => one.since(other).max(other.since(one)) <= EXPIRY_SLACK,
+        (one, other) => one == other,
+    };
+    let rest = |cookie: &Cookie| (cookie.secure, cookie.http_only, cookie.same_site);
+    one.value == other.value && rest(one) == rest(other) && expiry
 }
 
 #[cfg(test)]
 mod tests {
+    use policy::cookies::SameSite;
+
     use super::*;
 
     fn cookie(name: &str, value: &str, domain: &str) -> Cookie {
@@ -118,7 +93,10 @@ mod tests {
             host_only: true,
             path: "/".into(),
             secure: false,
+            http_only: false,
+            same_site: None,
             expires: None,
+            created: Time(1),
         }
     }
 
@@ -153,11 +131,29 @@ mod tests {
     }
 
     #[test]
+    fn b15_a_cookie_is_another_if_it_is_for_others() {
+        let one = Cookie { expires: Some(Time(100_000)), ..cookie("a", "1", "x.no") };
+        let changed =
+            |other: Cookie| out_of_context(std::slice::from_ref(&one), &[other], "x.no", Time(5)).len();
+        for (other, expected) in [
+            (Cookie { expires: Some(Time(101_999)), ..one.clone() }, 0),
+            (Cookie { expires: Some(Time(98_001)), ..one.clone() }, 0),
+            (Cookie { expires: Some(Time(102_001)), ..one.clone() }, 1),
+            (Cookie { expires: None, ..one.clone() }, 1),
+            (Cookie { created: Time(99), ..one.clone() }, 0),
+            (Cookie { http_only: true, ..one.clone() }, 1),
+            (Cookie { same_site: Some(SameSite::None), ..one.clone() }, 1),
+            (Cookie { secure: true, ..one.clone() }, 1),
+        ] {
+            assert_eq!(changed(other.clone()), expected, "{other:?}");
+        }
+    }
+
+    #[test]
     fn b15_given_cookies_are_there_unless_the_site_renewed_them() {
         let given =
             GivenCookie { host: "www.x.no".into(), name: "login".into(), value: "g".into(), path: None };
-        let row =
-            |name: &str| Row { cookies: vec![kept(&cookie(name, "s", "x.no"), Time(1))], ..Row::default() };
+        let row = |name: &str| Row { cookies: vec![cookie(name, "s", "x.no")], ..Row::default() };
         let put = |rows: &[(String, Row)]| -> Vec<String> {
             let cookies = into_context(rows, std::slice::from_ref(&given), Time(5));
             cookies
@@ -170,10 +166,7 @@ mod tests {
         let other = put(&[("x.no".into(), row("other"))]);
         assert_eq!(other, ["x.no other=s", "x.no login=g", "www.x.no login=g"]);
         let old = Row {
-            cookies: vec![cookies::Cookie {
-                expires: Some(Time(4)),
-                ..kept(&cookie("o", "s", "x.no"), Time(1))
-            }],
+            cookies: vec![Cookie { expires: Some(Time(4)), ..cookie("o", "s", "x.no") }],
             ..Row::default()
         };
         assert_eq!(put(&[("x.no".into(), old)]), ["x.no login=g", "www.x.no login=g"]);

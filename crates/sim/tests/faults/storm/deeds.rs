@@ -21,7 +21,7 @@ const FAR_AHEAD_MAX: Span = Span::days(400);
 
 /// Something that people do.
 enum Deed {
-    Declare(Change),
+    Declare(Box<Change>),
     Start(Target),
     Blacklist(String),
     Lift(String),
@@ -50,7 +50,7 @@ impl Storm {
             return None;
         }
         let deed = match self.rng.u32(0..16) {
-            0..6 => Deed::Declare(self.world.change(&mut self.rng)),
+            0..6 => Deed::Declare(Box::new(self.world.change(&mut self.rng))),
             6..8 => Deed::Start(self.world.target(&mut self.rng)),
             8 => Deed::Blacklist(world::some_url(&mut self.rng)),
             9 => Deed::Lift(world::some_url(&mut self.rng)),
@@ -95,10 +95,8 @@ impl Storm {
         let jump = off - std::mem::replace(&mut self.clock_off, off);
         self.simulation.clock.jump(jump);
         self.tell(format!("the clock jumps {} s", jump / 1000));
-        self.sentry.books(|books| {
-            books.checker.forget_requests();
-            books.checker.forget_contract();
-        });
+        let now = self.simulation.now();
+        self.sentry.books(|books| books.checker.clock_set(now));
         self.sentry.forget_home();
     }
 }
@@ -107,7 +105,7 @@ impl Deed {
     async fn done(&self, frontier: &Frontier) -> Result<()> {
         let url = |text: &String| CrawlUrl::from_normal(text.as_str()).unwrap();
         match self {
-            Deed::Declare(change) => drop(frontier.declare(std::slice::from_ref(change)).await),
+            Deed::Declare(change) => drop(frontier.declare(std::slice::from_ref(&**change)).await),
             Deed::Start(target) => {
                 frontier.start(target).await?;
             }

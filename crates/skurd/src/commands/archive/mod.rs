@@ -23,10 +23,13 @@ use crate::output::line;
 
 /// Sorted as a whole, as replay tools want it.
 pub(crate) fn export(data: &Path, collection: Option<String>, output: Option<&Path>) -> Result<()> {
-    let question = Call::get("cdx", given([("collection", collection)]));
-    let ask = Client::open(data)?;
-    let Some(path) = output else { return ask.copy(&question, || Ok(stdout())) };
-    let copied = ask.copy(&question, || Ok(BufWriter::new(File::create(path)?)));
+    copy_to(output, &Client::open(data)?, &Call::get("cdx", given([("collection", collection)])))
+}
+
+/// Writes an answer to a file, or to standard output.
+pub(super) fn copy_to(output: Option<&Path>, ask: &Client, question: &Call<'_>) -> Result<()> {
+    let Some(path) = output else { return ask.copy(question, || Ok(stdout())) };
+    let copied = ask.copy(question, || Ok(BufWriter::new(File::create(path)?)));
     copied.map_err(|error| match error.is::<std::io::Error>() {
         true => error.context(format!("cannot write {}", path.display())),
         false => error,

@@ -23,7 +23,13 @@ pub(crate) fn seed(args: SeedArgs) -> Result<()> {
     let url = parse_url(&args.url, &UrlRules::from(&settings(&ask)?))?;
     let name = args.name.unwrap_or_else(|| url.as_str().to_owned());
     let profiles = once(args.profiles);
-    let seed = Seed { name: name.clone(), url: args.url, active: !args.add.inactive, profiles };
+    let seed = Seed {
+        name: name.clone(),
+        url: args.url,
+        active: !args.add.inactive,
+        profiles,
+        budget: args.budget.into(),
+    };
     add(&ask, Kind::Seed, &name, args.add.replace, &written(&seed))
 }
 
@@ -49,11 +55,18 @@ pub(crate) fn profile(args: ProfileArgs) -> Result<()> {
         active: !args.add.inactive,
         collection: args.collection,
         scope,
-        every: args.every,
+        every: args.every.0,
+        slowest: args.every.1,
+        at: args.at,
+        weekdays: args.weekdays,
+        timezone: args.timezone,
+        windows: args.windows,
         length: args.length,
         ttl: args.ttl,
         robots: args.robots,
         limits,
+        budget: args.budget.into(),
+        traps: args.traps,
     };
     let client = Client::create(&args.data.dir)?;
     add(&client, Kind::Profile, &args.name, args.add.replace, &written(&profile))
@@ -67,6 +80,8 @@ pub(crate) fn collection(args: CollectionArgs) -> Result<()> {
         warc_prefix: args.warc_prefix,
         index: !args.no_index,
         engine: args.engine,
+        dedup: args.dedup,
+        budget: args.budget.into(),
         ..Collection::default()
     };
     let client = Client::create(&args.data.dir)?;
@@ -81,7 +96,9 @@ pub(crate) fn group(args: GroupArgs) -> Result<()> {
         politeness.max = delay.max.unwrap_or(politeness.max.max(delay.min));
     }
     politeness.parallel = args.parallel.unwrap_or(politeness.parallel);
-    let group = HostGroup { name: args.name.clone(), hosts: once(args.hosts), politeness };
+    politeness.budget = args.budget.into();
+    let group =
+        HostGroup { name: args.name.clone(), hosts: once(args.hosts), politeness, ..HostGroup::default() };
     add(&ask, Kind::Group, &args.name, args.replace, &written(&group))
 }
 

@@ -41,6 +41,7 @@ use progress::Teller;
 use tokio::sync::watch;
 
 use super::crawl::{adjust, collection, profile};
+use super::serve::Beside;
 use crate::args::harvest::WarcArg;
 use crate::args::linear::{LinearArgs, LinearCommand, WalkArgs};
 use crate::run::data_flag;
@@ -71,7 +72,9 @@ fn walk(args: &WalkArgs) -> Result<()> {
     let json = args.harvest.json;
     let teller = Arc::new(Teller::new(&harvest, names.clone(), outputs, json, stop.clone()));
     let until = Until { length: args.length, ..Until::default() };
+    let beside = Beside::start(&harvest, &args.harvest.data.dir)?;
     let ran = harvest.run(&until, &teller, stop);
+    beside.stop();
     let written = teller.end();
     let outcome = ran?;
     match json {

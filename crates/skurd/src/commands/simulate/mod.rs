@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use declare::hint::{hinted, unknown};
 use frontier::Target;
 use harvest::session::note;
+use plan::adaptive::{self, Compared, Observed};
 use plan::drive::{self, Moment, Plan};
 use plan::forecast::Forecast;
 use plan::ledger::Ledger;
@@ -33,6 +34,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
     }
     let changes = declared.into_changes();
     let catalog = taken_in(&changes)?;
+    let other = adaptive::fixed(&changes);
     let web = match &args.web {
         Some(path) => webfile::load(path, catalog.url_rules())?,
         None => sim::generate(&catalog, usize::try_from(args.urls)?, args.seed),
@@ -44,25 +46,67 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
         trace_links: args.links,
         ..sim::Settings::default()
     };
+    // Where nothing adapts, nobody asks how often pages change.
+    let web = if other.is_some() { web.changing(args.seed, settings.start) } else { web };
     let grid = Grid::new(settings.start, args.length);
     let heading = heading(args, &web);
-    let plan = Plan { changes, web, length: args.length, starts: starts(args, &catalog)?, settings };
+    let starts = starts(args, &catalog)?;
+    let fixed = other.map(|(changes, compared)| {
+        let settings = sim::Settings { trace_links: false, ..settings.clone() };
+        let plan = Plan { changes, web: web.clone(), length: args.length, starts: starts.clone(), settings };
+        (plan, compared)
+    });
+    let plan = Plan { changes, web, length: args.length, starts, settings };
     let kept = if args.all { LINKS_SHOWN_ALL } else { LINKS_SHOWN };
     let mut ledger = Ledger::new(grid, if args.links && !args.json { kept } else { 0 });
     let mut out = BufWriter::new(stdout().lock());
-    let forecast = simulate(args, plan, &catalog, &mut ledger, &mut out)?;
+    let mut observed = Observed::default();
+    let forecast = simulate(args, plan, &catalog, &mut ledger, &mut observed, &mut out)?;
+    let compared = fixed.map(|(plan, compared)| compare(plan, compared, &observed)).transpose()?;
+    let compared = compared.unwrap_or_default();
     if let Some(path) = &args.svg {
-        let subtitle = format!("{}; {}", heading, picture::step_text(&grid));
+        let mut subtitle = format!("{}; {}", heading, picture::step_text(&grid));
+        for sentence in adaptive::sentences(&compared) {
+            subtitle = format!("{subtitle}; {sentence}");
+        }
         let title = format!("What {} harvests in {}", args.config.display(), print_duration(args.length));
         let caption = picture::Caption { title: &title, subtitle: &subtitle };
         let svg = picture::draw(&forecast, &grid, caption)?;
         std::fs::write(path, svg).with_context(|| format!("cannot write {}", path.display()))?;
     }
     match args.json {
-        true => lines::write_summaries(&mut out, &ledger, &forecast, args.seed)?,
-        false => show(args, &heading, &ledger, &forecast, &mut out)?,
+        true => {
+            lines::write_compared(&mut out, &compared)?;
+            lines::write_summaries(&mut out, &ledger, &forecast, args.seed)?;
+        }
+        false => {
+            show(args, &heading, &ledger, &forecast, &mut out)?;
+            if !compared.is_empty() {
+                writeln!(out)?;
+                adaptive::write(&mut out, &compared)?;
+            }
+        }
     }
     Ok(out.flush()?)
+}
+
+/// Lets the same time pass once more, with fixed frequencies.
+fn compare(plan: Plan, mut compared: Vec<Compared>, observed: &Observed) -> Result<Vec<Compared>> {
+    let mut other = Observed::default();
+    sim::virtual_time(async {
+        let mut tell = |moment: Moment| -> Result<()> {
+            if let Moment::Harvested(harvest) = moment {
+                other.harvested(&harvest);
+            }
+            Ok(())
+        };
+        drive::run(plan, &mut tell).await.map(|_| ())
+    })??;
+    for own in &mut compared {
+        own.adaptive = observed.by_profile.get(&own.profile).copied().unwrap_or_default();
+        own.fixed = other.by_profile.get(&own.profile).copied().unwrap_or_default();
+    }
+    Ok(compared)
 }
 
 fn starts(args: &SimulateArgs, catalog: &Catalog) -> Result<Vec<(Span, Target)>> {
@@ -89,6 +133,7 @@ fn simulate(
     plan: Plan,
     catalog: &Catalog,
     ledger: &mut Ledger,
+    observed: &mut Observed,
     out: &mut impl Write,
 ) -> Result<Forecast> {
     let mut progress = Progress::new(args.length);
@@ -106,6 +151,7 @@ fn simulate(
                         lines::write_harvest(out, &harvest)?;
                         lines::write_links(out, harvest.ended, &harvest.links)?;
                     }
+                    observed.harvested(&harvest);
                     ledger.harvested(catalog, *harvest);
                 }
                 Moment::Passed(span) => progress.passed(span),
@@ -143,6 +189,7 @@ fn show(
     tables::write_contract(out, forecast)?;
     writeln!(out)?;
     tables::write_feasibility(out, &forecast.feasibility, args.all)?;
+    tables::write_budgets(out, ledger, forecast)?;
     if args.links {
         writeln!(out)?;
         tables::write_links(out, ledger)?;

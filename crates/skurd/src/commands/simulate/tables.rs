@@ -103,6 +103,24 @@ pub(crate) fn write_feasibility(out: &mut impl Write, rows: &[FeasibilityRow], a
     )
 }
 
+/// F36: how far each budget went, and when it was at its end.
+pub(crate) fn write_budgets(out: &mut impl Write, ledger: &Ledger, forecast: &Forecast) -> io::Result<()> {
+    if forecast.budgets.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nBudgets")?;
+    for row in &forecast.budgets {
+        let (used, max) = (row.limit.says(row.used), row.limit.says(row.max));
+        let ended = forecast.endings.iter().find(|end| end.holder == row.holder && end.limit == row.limit);
+        let ended = ended.map_or(String::new(), |end| {
+            let after = print_duration(end.at.since(ledger.grid.start));
+            format!(": used up after {after}; {} URLs wait, {} links were not queued", row.held, row.refused)
+        });
+        writeln!(out, "  {}, {}: {used} of {max}{ended}", row.holder, row.limit.key())?;
+    }
+    Ok(())
+}
+
 /// The decisions as page 2 of the specification tables them.
 pub(crate) fn write_links(out: &mut impl Write, ledger: &Ledger) -> io::Result<()> {
     const HEAD: [&str; 7] = ["harvest of", "URL", "P", "S before", "B", "C", "S after"];

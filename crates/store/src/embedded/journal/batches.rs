@@ -69,8 +69,7 @@ impl Batches {
             batches.good_bytes += bytes;
             batches.last_seqno = Some(seqno);
         }
-        reader.seek(SeekFrom::Start(batches.good_bytes))?;
-        if !is_zeros(&mut reader)? {
+        if !is_zeros(reader.get_ref(), batches.good_bytes)? {
             reader.seek(SeekFrom::Start(batches.good_bytes))?;
             let mut bytes = Vec::new();
             reader.read_to_end(&mut bytes)?;
@@ -80,14 +79,26 @@ impl Batches {
     }
 }
 
-fn is_zeros(reader: &mut impl Read) -> io::Result<bool> {
+/// Whether nothing but zeros comes from a byte on. A journal is made at its full length, and what was
+/// never written of it is not read.
+fn is_zeros(mut file: &File, from: u64) -> io::Result<bool> {
     let mut piece = vec![0; READ_BYTES];
+    let mut at = from;
     loop {
-        match reader.read(&mut piece)? {
-            0 => return Ok(true),
-            read if piece[..read].iter().any(|byte| *byte != 0) => return Ok(false),
-            _ => {}
+        at = match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(at)) {
+            Ok(data) => data,
+            Err(rustix::io::Errno::NXIO) => return Ok(true),
+            // Not every file system can tell.
+            Err(_) => file.seek(SeekFrom::Start(at))?,
+        };
+        let read = file.read(&mut piece)?;
+        if read == 0 {
+            return Ok(true);
         }
+        if piece[..read].iter().fold(0, |all, byte| all | byte) != 0 {
+            return Ok(false);
+        }
+        at += read as u64;
     }
 }
 

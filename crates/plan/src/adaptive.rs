@@ -1,0 +1,106 @@
+//! F41: what an adaptive frequency brings, beside a fixed one: harvests that are spent, and changes that
+//! are seen or missed. A change is missed where another follows before the next harvest.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+
+use policy::catalog::Change;
+use policy::time::Span;
+use policy::unit::print_duration;
+use sim::Harvest;
+
+use crate::text::number;
+
+/// Of one profile, or of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    pub harvests: u64,
+    pub seen: u64,
+    pub missed: u64,
+}
+
+/// What is counted on the way.
+#[derive(Debug, Default)]
+pub struct Observed {
+    /// By collection and URL: the last version that was seen.
+    versions: HashMap<(String, String), usize>,
+    pub by_profile: BTreeMap<String, Spent>,
+}
+
+/// Both ways of one profile.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    pub profile: String,
+    pub range: (Span, Span),
+    /// The frequency that it is held against: the middle of the range.
+    pub fixed_every: Span,
+    pub adaptive: Spent,
+    pub fixed: Spent,
+}
+
+impl Observed {
+    pub fn harvested(&mut self, harvest: &Harvest) {
+        let answered = matches!(harvest.status, Some(200..=299));
+        let before = answered.then(|| {
+            self.versions.insert((harvest.collection.clone(), harvest.url.clone()), harvest.version)
+        });
+        let changes = match before.flatten() {
+            Some(before) => u64::try_from(harvest.version.saturating_sub(before)).unwrap_or(0),
+            None => 0,
+        };
+        for profile in &harvest.profiles {
+            let spent = self.by_profile.entry(profile.clone()).or_default();
+            spent.harvests += 1;
+            spent.seen += changes.min(1);
+            spent.missed += changes.saturating_sub(1);
+        }
+    }
+}
+
+/// The same with each range replaced by its middle; none where no profile adapts.
+pub fn fixed(changes: &[Change]) -> Option<(Vec<Change>, Vec<Compared>)> {
+    let mut compared = Vec::new();
+    let mut other = changes.to_vec();
+    for change in &mut other {
+        let Change::PutProfile(profile) = change else { continue };
+        let Some(range) = profile.range() else { continue };
+        (profile.every, profile.slowest) = (range.middle(), None);
+        compared.push(Compared {
+            profile: profile.name.clone(),
+            range: (range.fast, range.slow),
+            fixed_every: range.middle(),
+            adaptive: Spent::default(),
+            fixed: Spent::default(),
+        });
+    }
+    (!compared.is_empty()).then_some((other, compared))
+}
+
+/// Each profile in one sentence.
+pub fn sentences(compared: &[Compared]) -> Vec<String> {
+    let spent = |spent: &Spent| {
+        let Spent { harvests, seen, missed } = *spent;
+        format!("{} harvests, {} changes seen, {} missed", number(harvests), number(seen), number(missed))
+    };
+    let one = |own: &Compared| {
+        let [fast, slow, every] = [own.range.0, own.range.1, own.fixed_every].map(rounded);
+        format!(
+            "{} {fast}..{slow}: {}; fixed at {every}: {}",
+            own.profile,
+            spent(&own.adaptive),
+            spent(&own.fixed)
+        )
+    };
+    compared.iter().map(one).collect()
+}
+
+/// The middle of a range is no round number.
+fn rounded(span: Span) -> String {
+    let minute = Span::minutes(1).0;
+    if span.0 < 10 * minute { print_duration(span) } else { print_duration(Span(span.0 / minute * minute)) }
+}
+
+pub fn write(out: &mut impl Write, compared: &[Compared]) -> io::Result<()> {
+    writeln!(out, "Adaptive frequency, beside the fixed one in the middle of its range\n")?;
+    sentences(compared).iter().try_for_each(|line| writeln!(out, "  {line}"))
+}

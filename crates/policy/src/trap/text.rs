@@ -1,0 +1,266 @@
+//! What a page says, as numbers: the features of its text and a sketch of them.
+//!
+//! Features are single words and pairs of neighbours, hashed. The sketch is one-permutation min-wise
+//! hashing with one bit a bucket: two pages that share the fraction `j` of their features differ in
+//! about `32 × (1 − j)` of its 64 bits. Words are what lies between blanks and marks, as bytes: no
+//! encoding is asked for, since a page is compared with pages of its own site. Numbers up to 31 and
+//! numbers that are years count for nothing: they are what a calendar changes.
+
+use serde::{Deserialize, Serialize};
+
+use super::hash;
+use crate::model::LinkKind;
+use crate::url::CrawlUrl;
+
+/// Text beyond this is not looked at.
+pub const TEXT_BYTES_MAX: usize = 64 << 10;
+/// Beyond this, only some pieces of it are.
+const DENSE_BYTES_MAX: usize = 8 << 10;
+const PIECES_SKIPPED: u32 = 4;
+const PIECE_BYTES_MAX: usize = 1 << 10;
+/// Features that are kept of a page; beyond them, only every second hash counts, every fourth, …
+const FEATURES_MAX: usize = 1024;
+const BUCKETS: usize = 64;
+/// What a page shows is looked at up to here.
+const SHOWN_MAX: usize = 64;
+/// Numbers and codes of an address.
+const OWN_MAX: usize = 8;
+/// Pages whose sketches differ in no more bits say the same.
+const SAME_BITS_MAX: u32 = 3;
+/// Where they differ in no more, a page has changed a little.
+const LITTLE_BITS_MAX: u32 = 8;
+
+/// What is known of a page's text. Nothing where there was none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Text {
+    pub sketch: Sketch,
+    /// Without an order; some may be twice.
+    pub features: Vec<u32>,
+    /// There was more than was looked at: then nobody knows what else it says.
+    pub cut: bool,
+    /// Addresses of the pictures and frames it shows, hashed.
+    pub shows: Vec<u32>,
+}
+
+impl Text {
+    /// What the page shows, of its links.
+    pub fn show<'a>(&mut self, links: impl IntoIterator<Item = (&'a CrawlUrl, LinkKind)>) {
+        let shown = links.into_iter().filter(|(_, kind)| *kind == LinkKind::Requisite);
+        self.shows = shown.take(SHOWN_MAX).map(|(url, _)| address(url)).collect();
+    }
+}
+
+/// Without its query, since what follows is often a version.
+fn address(url: &CrawlUrl) -> u32 {
+    let end = url.as_str().find('?').unwrap_or(url.as_str().len());
+    hash(&url.as_str().as_bytes()[..end])
+}
+
+/// 64 bits that are nearly the same for texts that are nearly the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Sketch(pub u64);
+
+impl Sketch {
+    /// Bits in which they differ.
+    pub fn distance(self, other: Sketch) -> u32 {
+        (self.0 ^ other.0).count_ones()
+    }
+
+    pub fn is_next_to(self, other: Sketch) -> bool {
+        self.distance(other) <= SAME_BITS_MAX
+    }
+
+    /// Whether the page that was the one and is the other has changed a little only.
+    pub fn changed_little(self, other: Sketch) -> bool {
+        self.distance(other) <= LITTLE_BITS_MAX
+    }
+}
+
+/// Takes the text of a page, piece by piece.
+#[derive(Clone, Debug)]
+pub struct Sketcher {
+    features: Vec<u32>,
+    /// Hashes that have these bits are left out.
+    sieve: u32,
+    least: [u32; BUCKETS],
+    before: u32,
+    bytes: usize,
+    pieces: u32,
+    words: u32,
+    /// Numbers and codes that stand in the page's own address.
+    own: Vec<u32>,
+}
+
+impl Default for Sketcher {
+    fn default() -> Sketcher {
+        Sketcher {
+            features: Vec::new(),
+            sieve: 0,
+            least: [u32::MAX; BUCKETS],
+            before: 0,
+            bytes: 0,
+            pieces: 0,
+            words: 0,
+            own: Vec::new(),
+        }
+    }
+}
+
+impl Sketcher {
+    /// Of the page at this address: what is numbered in it says nothing on the page.
+    pub fn at(url: &CrawlUrl) -> Sketcher {
+        let runs = url.path_and_query().split(|c: char| !c.is_ascii_alphanumeric());
+        let numbered = runs.filter(|run| run.bytes().any(|byte| byte.is_ascii_digit()));
+        let own = numbered.take(OWN_MAX).map(|run| hash_of(run.as_bytes())).collect();
+        Sketcher { own, ..Sketcher::default() }
+    }
+
+    pub fn has_room(&self) -> bool {
+        self.bytes < TEXT_BYTES_MAX
+    }
+
+    /// A piece of text between two tags: words do not go on beyond it.
+    pub fn text(&mut self, text: &[u8]) {
+        let dense = DENSE_BYTES_MAX.saturating_sub(self.bytes);
+        self.bytes = self.bytes.saturating_add(text.len());
+        self.pieces += u32::from(dense == 0);
+        if !self.pieces.is_multiple_of(PIECES_SKIPPED) {
+            return;
+        }
+        let text = &text[..text.len().min(if dense == 0 { PIECE_BYTES_MAX } else { dense })];
+        let (mut hash, mut piece, mut len) = (0u64, 0u64, 0usize);
+        for (at, byte) in text.iter().enumerate() {
+            if IS_WORD[usize::from(*byte)] {
+                piece = piece << 8 | u64::from(*byte);
+                len += 1;
+                if len.is_multiple_of(8) {
+                    (hash, piece) = (folded(hash, piece), 0);
+                }
+            } else if len > 0 {
+                self.word(folded(hash, piece), &text[at - len..at]);
+                (hash, piece, len) = (0, 0, 0);
+            }
+        }
+        if len > 0 {
+            self.word(folded(hash, piece), &text[text.len() - len..]);
+        }
+    }
+
+    fn word(&mut self, hash: u64, word: &[u8]) {
+        let hash = high(hash);
+        if word[0].is_ascii_digit() && is_of_calendars(word) || self.own.contains(&hash) {
+            return;
+        }
+        self.words += 1;
+        self.feature(mixed(hash));
+        if self.before != 0 {
+            self.feature(mixed(self.before.rotate_left(5) ^ hash));
+        }
+        self.before = hash | 1;
+    }
+
+    fn feature(&mut self, feature: u32) {
+        let bucket = &mut self.least[usize::try_from(feature >> 26).unwrap_or(0) % BUCKETS];
+        *bucket = (*bucket).min(feature);
+        if feature & self.sieve != 0 {
+            return;
+        }
+        self.features.push(feature);
+        if self.features.len() > FEATURES_MAX {
+            self.sieve = self.sieve << 1 | 1;
+            self.features.retain(|feature| feature & self.sieve == 0);
+        }
+    }
+
+    /// None: there was no word.
+    pub fn finish(self) -> Option<Text> {
+        if self.words == 0 {
+            return None;
+        }
+        let bit = |(at, least): (usize, &u32)| u64::from((least >> 3) & 1) << at;
+        let sketch = self.least.iter().enumerate().map(bit).sum();
+        Some(Text {
+            sketch: Sketch(sketch),
+            features: self.features,
+            cut: self.bytes >= TEXT_BYTES_MAX,
+            shows: Vec::new(),
+        })
+    }
+
+    /// Of a whole text at once.
+    pub fn of(text: &str) -> Option<Text> {
+        let mut sketcher = Sketcher::default();
+        sketcher.text(text.as_bytes());
+        sketcher.finish()
+    }
+}
+
+/// Eight bytes more of a word.
+fn folded(hash: u64, piece: u64) -> u64 {
+    (hash.rotate_left(29) ^ piece).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+fn high(hash: u64) -> u32 {
+    u32::try_from(hash >> 32).unwrap_or(0)
+}
+
+fn hash_of(word: &[u8]) -> u32 {
+    let (pieces, rest) = word.as_chunks::<8>();
+    let hash = pieces.iter().fold(0, |hash, piece| folded(hash, u64::from_be_bytes(*piece)));
+    high(folded(hash, rest.iter().fold(0, |piece, byte| piece << 8 | u64::from(*byte))))
+}
+
+/// Letters, digits, and whatever is not ASCII.
+const IS_WORD: [bool; 256] = {
+    let mut is_word = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        is_word[byte] = byte >= 0x80 || matches!(byte, 0x30..=0x39 | 0x41..=0x5A | 0x61..=0x7A);
+        byte += 1;
+    }
+    is_word
+};
+
+/// A number that is a day, an hour, a month or a year.
+fn is_of_calendars(word: &[u8]) -> bool {
+    let number = str::from_utf8(word).ok().and_then(|text| text.parse::<u32>().ok());
+    word.len() <= 4 && number.is_some_and(|number| number <= 31 || (1000..10_000).contains(&number))
+}
+
+/// Spreads a hash over all its bits (the end of MurmurHash3).
+fn mixed(mut hash: u32) -> u32 {
+    hash ^= hash >> 16;
+    hash = hash.wrapping_mul(0x85EB_CA6B);
+    hash ^= hash >> 13;
+    hash = hash.wrapping_mul(0xC2B2_AE35);
+    hash ^ (hash >> 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(n: u32) -> String {
+        (0..300).map(|word| format!("word{} ", word + if word % 300 < n { 1000 } else { 0 })).collect()
+    }
+
+    #[test]
+    fn f37_sketches_of_like_texts_are_alike() {
+        let of = |text: &str| Sketcher::of(text).unwrap().sketch;
+        assert!(of(&page(0)).is_next_to(of(&page(0))));
+        assert!(of(&page(0)).is_next_to(of(&page(4))));
+        assert!(of(&page(0)).changed_little(of(&page(20))));
+        assert!(!of(&page(0)).changed_little(of(&page(200))));
+        assert_eq!(of("Nothing on 3 May 2031"), of("Nothing on 14 May 2099"));
+        assert_eq!(Sketcher::of(" 12 - 31 "), None, "nothing is left of the numbers of a calendar");
+    }
+
+    #[test]
+    fn f37_what_is_kept_of_a_text_is_bounded() {
+        let long: String = (0..100_000).map(|n| format!("w{n} ")).collect();
+        let text = Sketcher::of(&long).unwrap();
+        assert!(text.cut);
+        assert!(text.features.len() <= FEATURES_MAX, "{}", text.features.len());
+        assert!(text.features.len() >= FEATURES_MAX / 4);
+    }
+}
