@@ -483,14 +483,17 @@ impl Frontier {
 }
 
 impl Transaction<'_> {
-    /// Which of the claims hold no more. Those that do, do until the commit.
+    /// Which of the claims hold no more. Those that do, do until the commit; those that do not never
+    /// will again, so the rows of their new owners are left to these.
     pub(crate) async fn lost_claims(&self, claims: &BTreeSet<Claim>) -> Result<BTreeSet<Claim>> {
         let mut lost = BTreeSet::new();
         for claim in claims {
-            let row = SHARD_OWNERS.lock(self.tx, (claim.shard,)).await?.unwrap_or_default();
+            let row = SHARD_OWNERS.get(self.tx, (claim.shard,)).await?.unwrap_or_default();
             if row.epoch != claim.epoch || row.owner.is_empty() {
                 self.share.lost(claim.shard);
                 lost.insert(*claim);
+            } else {
+                SHARD_OWNERS.lock_unread(self.tx, (claim.shard,))?;
             }
         }
         Ok(lost)

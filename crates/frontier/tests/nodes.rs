@@ -60,8 +60,12 @@ impl Cluster {
 
     /// Its own clock is wrong by so much.
     fn frontier(&self, skew_ms: i64) -> Frontier {
-        let own = ManualClock::at(Time(self.clock.now().0 + skew_ms));
-        let clock = StoreClock::new(Arc::new(own));
+        self.frontier_by(Arc::new(ManualClock::at(Time(self.clock.now().0 + skew_ms))))
+    }
+
+    /// By a clock of its own.
+    fn frontier_by(&self, own: Arc<ManualClock>) -> Frontier {
+        let clock = StoreClock::new(own);
         Frontier::new(self.store.clone(), Arc::new(clock), fastrand::u64(..))
     }
 
@@ -261,13 +265,11 @@ async fn m3_f2_seeds_that_several_start_between_them_are_one_run() {
     }
 }
 
-/// As above, of a walk: who looked before another resumed it must not put it back to where it stood.
-#[tokio::test]
-async fn m3_l11_a_walk_that_another_has_resumed_meanwhile_is_not_put_back() {
-    const IDS: u64 = 4;
+/// A walk of so many ids, through profile `p`.
+fn walk_of(ids: u64) -> DeclaredWalk {
     let template = "https://ids.test/{id}".to_owned();
-    let draft = Draft { template, min: Some(1), max: Some(IDS), ..Draft::default() };
-    let walk = DeclaredWalk {
+    let draft = Draft { template, min: Some(1), max: Some(ids), ..Draft::default() };
+    DeclaredWalk {
         name: "w".to_owned(),
         active: true,
         profile: "p".to_owned(),
@@ -275,7 +277,14 @@ async fn m3_l11_a_walk_that_another_has_resumed_meanwhile_is_not_put_back() {
         round: None,
         place: 0,
         settings: WalkSettings::new(draft).unwrap(),
-    };
+    }
+}
+
+/// As above, of a walk: who looked before another resumed it must not put it back to where it stood.
+#[tokio::test]
+async fn m3_l11_a_walk_that_another_has_resumed_meanwhile_is_not_put_back() {
+    const IDS: u64 = 4;
+    let walk = walk_of(IDS);
     for held_up_at in 0.. {
         let cluster = Cluster::declared(0).await;
         let (other, owner) = (cluster.node("a").await, cluster.node("b").await);
@@ -307,6 +316,33 @@ async fn m3_l11_a_walk_that_another_has_resumed_meanwhile_is_not_put_back() {
         cluster.pass(&[&owner, &other], 60).await;
         assert_eq!(harvest(&[&owner, &other]).await, 0, "held up at step {held_up_at}");
     }
+}
+
+/// Who was stopped while it had a walk wakes up with the next id in hand: it finds out that another
+/// walks on, and does not try for ever to have that id.
+#[tokio::test]
+async fn m6_a_walk_that_another_has_taken_over_is_let_go() {
+    const IDS: u64 = 4;
+    let cluster = Cluster::declared(0).await;
+    let own = Arc::new(ManualClock::at(START));
+    let stopped = cluster.frontier_by(Arc::clone(&own));
+    stopped.join("a", 1).await.unwrap();
+    stopped.declare(&[put(walk_of(IDS))]).await.unwrap();
+    cluster.pass(&[&stopped], 1).await;
+    assert_eq!(harvest(&[&stopped]).await, 1);
+    let other = cluster.node("b").await;
+    cluster.pass(&[&other], 25).await;
+    // Its clock went on while it stood still: it has the next id due.
+    own.advance(Span::seconds(26));
+    assert_eq!(shards(&other, "b").await, 256);
+    assert!(stopped.reserve(HOSTS).await.unwrap().orders.is_empty(), "it has found out");
+    let mut harvested = 0;
+    for _ in 0..60 {
+        harvested += harvest(&[&other, &stopped]).await;
+        cluster.pass(&[&other], 1).await;
+    }
+    assert_eq!(harvested, IDS as usize - 1, "each id once");
+    assert!(other.walk("w").await.unwrap().ended);
 }
 
 /// Edits through two nodes: the second is of what is no more.

@@ -82,6 +82,13 @@ impl Transaction<'_> {
                 granted.refused.insert(at, Refusal::Behind);
                 continue;
             }
+            // An earlier run of this transaction has found out that another has it: with it in hand, every
+            // further run would find out the same.
+            if !self.share.works_on(planned.shard) {
+                stuck.insert(planned.round);
+                granted.refused.insert(at, Refusal::Busy(None));
+                continue;
+            }
             let name = planned.url.site();
             let host = match open.entry(name) {
                 std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
