@@ -322,12 +322,12 @@ async fn m3_l11_a_walk_that_another_has_resumed_meanwhile_is_not_put_back() {
 /// walks on, and does not try for ever to have that id.
 #[tokio::test]
 async fn m6_a_walk_that_another_has_taken_over_is_let_go() {
-    const IDS: u64 = 4;
+    const IDS: usize = 4;
     let cluster = Cluster::declared(0).await;
     let own = Arc::new(ManualClock::at(START));
     let stopped = cluster.frontier_by(Arc::clone(&own));
     stopped.join("a", 1).await.unwrap();
-    stopped.declare(&[put(walk_of(IDS))]).await.unwrap();
+    stopped.declare(&[put(walk_of(IDS as u64))]).await.unwrap();
     cluster.pass(&[&stopped], 1).await;
     assert_eq!(harvest(&[&stopped]).await, 1);
     let other = cluster.node("b").await;
@@ -341,7 +341,7 @@ async fn m6_a_walk_that_another_has_taken_over_is_let_go() {
         harvested += harvest(&[&other, &stopped]).await;
         cluster.pass(&[&other], 1).await;
     }
-    assert_eq!(harvested, IDS as usize - 1, "each id once");
+    assert_eq!(harvested, IDS - 1, "each id once");
     assert!(other.walk("w").await.unwrap().ended);
 }
 
