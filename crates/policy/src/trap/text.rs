@@ -5,6 +5,10 @@
 //! about `32 × (1 − j)` of its 64 bits. Words are what lies between blanks and marks, as bytes: no
 //! encoding is asked for, since a page is compared with pages of its own site. Numbers up to 31 and
 //! numbers that are years count for nothing: they are what a calendar changes.
+//!
+//! Every page is read so, and where words end nobody can foresee: what costs time is a processor that
+//! guesses wrong. So words are found eight bytes at a time, and what is kept or left out is counted
+//! rather than decided: less than half the time of reading byte by byte, for the same numbers.
 
 use serde::{Deserialize, Serialize};
 
@@ -79,7 +83,9 @@ impl Sketch {
 /// Takes the text of a page, piece by piece.
 #[derive(Clone, Debug)]
 pub struct Sketcher {
+    /// The first of them are kept, one more has room; empty before the first word.
     features: Vec<u32>,
+    kept: usize,
     /// Hashes that have these bits are left out.
     sieve: u32,
     least: [u32; BUCKETS],
@@ -95,6 +101,7 @@ impl Default for Sketcher {
     fn default() -> Sketcher {
         Sketcher {
             features: Vec::new(),
+            kept: 0,
             sieve: 0,
             least: [u32::MAX; BUCKETS],
             before: 0,
@@ -128,27 +135,34 @@ impl Sketcher {
             return;
         }
         let text = &text[..text.len().min(if dense == 0 { PIECE_BYTES_MAX } else { dense })];
-        let (mut hash, mut piece, mut len) = (0u64, 0u64, 0usize);
-        for (at, byte) in text.iter().enumerate() {
-            if IS_WORD[usize::from(*byte)] {
-                piece = piece << 8 | u64::from(*byte);
-                len += 1;
-                if len.is_multiple_of(8) {
-                    (hash, piece) = (folded(hash, piece), 0);
+        let (mut start, mut inside) = (0, false);
+        for (at, block) in text.chunks(BLOCK_BYTES).enumerate() {
+            let words = word_bytes(block);
+            // Where a byte is of a word and the one before it is not, or the other way round.
+            let mut edges = words ^ (words << 1 | u64::from(inside));
+            inside = words >> (BLOCK_BYTES - 1) == 1;
+            while let Some(edge) = lowest(&mut edges) {
+                let is_start = words >> edge & 1 == 1;
+                // Beyond a short block nothing is of a word: one that reaches its end ends there.
+                let edge = at * BLOCK_BYTES + edge;
+                if is_start {
+                    start = edge;
+                } else {
+                    self.word(text, start, edge);
                 }
-            } else if len > 0 {
-                self.word(folded(hash, piece), &text[at - len..at]);
-                (hash, piece, len) = (0, 0, 0);
             }
         }
-        if len > 0 {
-            self.word(folded(hash, piece), &text[text.len() - len..]);
+        if inside {
+            self.word(text, start, text.len());
         }
     }
 
-    fn word(&mut self, hash: u64, word: &[u8]) {
-        let hash = high(hash);
-        if word[0].is_ascii_digit() && is_of_calendars(word) || self.own.contains(&hash) {
+    #[inline]
+    fn word(&mut self, text: &[u8], start: usize, end: usize) {
+        let hash = hash_at(text, start, end);
+        if text[start].is_ascii_digit() && is_of_calendars(&text[start..end])
+            || !self.own.is_empty() && self.own.contains(&hash)
+        {
             return;
         }
         self.words += 1;
@@ -159,24 +173,38 @@ impl Sketcher {
         self.before = hash | 1;
     }
 
+    #[inline]
     fn feature(&mut self, feature: u32) {
         let bucket = &mut self.least[usize::try_from(feature >> 26).unwrap_or(0) % BUCKETS];
         *bucket = (*bucket).min(feature);
-        if feature & self.sieve != 0 {
-            return;
+        if self.features.is_empty() {
+            self.features.resize(FEATURES_MAX + 1, 0);
         }
-        self.features.push(feature);
-        if self.features.len() > FEATURES_MAX {
-            self.sieve = self.sieve << 1 | 1;
-            self.features.retain(|feature| feature & self.sieve == 0);
+        self.features[self.kept] = feature;
+        self.kept += usize::from(feature & self.sieve == 0);
+        if self.kept > FEATURES_MAX {
+            self.sift();
         }
     }
 
+    /// Leaves out every second one.
+    fn sift(&mut self) {
+        self.sieve = self.sieve << 1 | 1;
+        let mut kept = 0;
+        for at in 0..self.kept {
+            let feature = self.features[at];
+            self.features[kept] = feature;
+            kept += usize::from(feature & self.sieve == 0);
+        }
+        self.kept = kept;
+    }
+
     /// None: there was no word.
-    pub fn finish(self) -> Option<Text> {
+    pub fn finish(mut self) -> Option<Text> {
         if self.words == 0 {
             return None;
         }
+        self.features.truncate(self.kept);
         let bit = |(at, least): (usize, &u32)| u64::from((least >> 3) & 1) << at;
         let sketch = self.least.iter().enumerate().map(bit).sum();
         Some(Text {
@@ -210,16 +238,59 @@ fn hash_of(word: &[u8]) -> u32 {
     high(folded(hash, rest.iter().fold(0, |piece, byte| piece << 8 | u64::from(*byte))))
 }
 
-/// Letters, digits, and whatever is not ASCII.
-const IS_WORD: [bool; 256] = {
-    let mut is_word = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        is_word[byte] = byte >= 0x80 || matches!(byte, 0x30..=0x39 | 0x41..=0x5A | 0x61..=0x7A);
-        byte += 1;
-    }
-    is_word
-};
+/// [`hash_of`] a word where it stands: nearly all are short, and have text behind them that can be read
+/// along.
+#[inline]
+fn hash_at(text: &[u8], start: usize, end: usize) -> u32 {
+    let len = end - start;
+    let Some((both, _)) = text[start..].split_first_chunk::<16>().filter(|_| len < 16) else {
+        return hash_of(&text[start..end]);
+    };
+    let (eights, _) = both.as_chunks::<8>();
+    let (first, second) = (u64::from_be_bytes(eights[0]), u64::from_be_bytes(eights[1]));
+    let (hash, rest) = if len >= 8 { (folded(0, first), second) } else { (0, first) };
+    high(folded(hash, rest >> 8 >> (56 - 8 * (len % 8))))
+}
+
+/// Bytes whose marks fit in a word of the machine.
+const BLOCK_BYTES: usize = 64;
+
+/// Which bytes of a block are of words (letters, digits, and whatever is not ASCII), the first in the
+/// lowest bit.
+fn word_bytes(block: &[u8]) -> u64 {
+    let (eights, rest) = block.as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let eights = eights.iter().chain((!rest.is_empty()).then_some(&last));
+    let marks = eights.enumerate().map(|(at, eight)| packed(marks(u64::from_le_bytes(*eight))) << (8 * at));
+    marks.fold(0, |all, marks| all | marks)
+}
+
+/// The highest bit of each byte that is of a word. Sums stay within their bytes, as they are at most
+/// 0x7F + 0x7F.
+fn marks(eight: u64) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x80 * EACH;
+    let ascii = eight & !HIGH;
+    let small = ascii | 0x20 * EACH;
+    let from = |bytes: u64, first: u8| bytes + u64::from(0x80 - first) * EACH;
+    let is_digit = from(ascii, b'0') & !from(ascii, b'9' + 1);
+    // 0x40 and up: what is below has become something else in small letters, but no letter.
+    let is_letter = from(small, b'a') & !from(small, b'z' + 1) & from(ascii, 0x40);
+    (is_digit | is_letter | eight) & HIGH
+}
+
+/// The highest bits of eight bytes, side by side.
+fn packed(marks: u64) -> u64 {
+    (marks >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// Takes the lowest bit that is set.
+fn lowest(bits: &mut u64) -> Option<usize> {
+    let at = (*bits != 0).then(|| bits.trailing_zeros() as usize);
+    *bits &= bits.wrapping_sub(1);
+    at
+}
 
 /// A number that is a day, an hour, a month or a year.
 fn is_of_calendars(word: &[u8]) -> bool {
@@ -238,7 +309,32 @@ fn mixed(mut hash: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// Words byte by byte.
+    fn words(text: &[u8]) -> Vec<&[u8]> {
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+        text.split(|byte| !is_word(byte)).filter(|word| !word.is_empty()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn f37_words_are_found_wherever_they_stand(
+            text in prop::collection::vec(prop_oneof![Just(b' '), Just(b'x'), 0x2Fu8..=0x3B, any::<u8>()], 0..300),
+        ) {
+            let mut sketcher = Sketcher::default();
+            sketcher.text(&text);
+            let counted: Vec<u32> = words(&text).into_iter().filter(|word| !is_of_calendars(word)).map(hash_of).collect();
+            let pairs = counted.windows(2).map(|two| mixed((two[0] | 1).rotate_left(5) ^ two[1]));
+            let expected: BTreeSet<u32> = counted.iter().map(|hash| mixed(*hash)).chain(pairs).collect();
+            let found = sketcher.finish().map(|text| text.features).unwrap_or_default();
+            prop_assert_eq!(found.into_iter().collect::<BTreeSet<u32>>(), expected);
+        }
+    }
 
     fn page(n: u32) -> String {
         (0..300).map(|word| format!("word{} ", word + if word % 300 < n { 1000 } else { 0 })).collect()
