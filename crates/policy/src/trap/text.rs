@@ -272,7 +272,7 @@ fn marks(eight: u64) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x80 * EACH;
     let ascii = eight & !HIGH;
-    let small = ascii | 0x20 * EACH;
+    let small = ascii | (0x20 * EACH);
     let from = |bytes: u64, first: u8| bytes + u64::from(0x80 - first) * EACH;
     let is_digit = from(ascii, b'0') & !from(ascii, b'9' + 1);
     // 0x40 and up: what is below has become something else in small letters, but no letter.
