@@ -187,16 +187,26 @@ impl Sketcher {
         }
     }
 
-    /// Leaves out every second one.
+    /// Leaves out every second one, until there is room. Where that leaves nearly all of them, a page
+    /// says the same few words again and again: each stays once, for no sieve would part them.
     fn sift(&mut self) {
-        self.sieve = self.sieve << 1 | 1;
-        let mut kept = 0;
-        for at in 0..self.kept {
-            let feature = self.features[at];
-            self.features[kept] = feature;
-            kept += usize::from(feature & self.sieve == 0);
+        while self.kept > FEATURES_MAX {
+            self.sieve = self.sieve << 1 | 1;
+            let mut kept = 0;
+            for at in 0..self.kept {
+                let feature = self.features[at];
+                self.features[kept] = feature;
+                kept += usize::from(feature & self.sieve == 0);
+            }
+            self.kept = kept;
+            if kept > FEATURES_MAX / 4 * 3 {
+                self.features[..kept].sort_unstable();
+                self.features.truncate(kept);
+                self.features.dedup();
+                self.kept = self.features.len();
+                self.features.resize(FEATURES_MAX + 1, 0);
+            }
         }
-        self.kept = kept;
     }
 
     /// None: there was no word.
@@ -349,6 +359,22 @@ mod tests {
         assert!(!of(&page(0)).changed_little(of(&page(200))));
         assert_eq!(of("Nothing on 3 May 2031"), of("Nothing on 14 May 2099"));
         assert_eq!(Sketcher::of(" 12 - 31 "), None, "nothing is left of the numbers of a calendar");
+    }
+
+    /// A page of `l>` a thousand times over was out of bounds: the sieve let its one word through.
+    #[test]
+    fn f37_a11_the_same_words_again_and_again_are_kept_within_bounds() {
+        for word in 0..200 {
+            let text =
+                Sketcher::of(&format!("first w{word} {}last", format!("w{word} ").repeat(4000))).unwrap();
+            assert!(text.features.len() <= FEATURES_MAX, "w{word}: {}", text.features.len());
+        }
+        let mut sketcher = Sketcher::default();
+        for n in 0..10 * u32::try_from(FEATURES_MAX).unwrap() {
+            // No sieve leaves out the one, and all but the last leave in what the others are.
+            sketcher.feature(if n % 3 == 0 { 0 } else { 1 << 31 | n << 16 });
+            assert!(sketcher.kept <= FEATURES_MAX);
+        }
     }
 
     #[test]
