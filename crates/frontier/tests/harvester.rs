@@ -19,7 +19,7 @@ use policy::model::{Limits, LinkKind, Politeness, Profile, Settings};
 use policy::scope::{Scope, Within};
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
-use store::Store;
+use store::{Faults, Store};
 use testkit::catalog::{collection, profile, put, seed};
 use testkit::clock::{START, VirtualClock};
 use tokio::sync::watch;
@@ -310,6 +310,22 @@ async fn f8_a_host_takes_as_many_at_once_as_it_may_and_no_more() {
         .map(|(began, _, host)| asked.iter().filter(|(b, e, h)| h == host && b <= began && began < e).count())
         .max();
     assert_eq!(most, Some(3));
+}
+
+/// Writers of other nodes win every race for a while, whatever is tried again.
+#[tokio::test(start_paused = true)]
+async fn m10_a_node_that_loses_every_race_for_a_while_goes_on_afterwards() {
+    let rig = Setup::default().rig().await;
+    rig.store.inject(Faults { conflict: 1.0, ..Faults::default() }).unwrap();
+    let meanwhile = async {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        assert!(rig.store.figures().gave_up > 0, "it has lost");
+        assert!(rig.harvester.fetcher.asked.lock().is_empty());
+        rig.store.inject(Faults::default()).unwrap();
+    };
+    let (ran, ()) = tokio::join!(rig.run(), meanwhile);
+    assert_eq!(ran.unwrap().harvests, 40);
+    rig.is_sound().await;
 }
 
 /// Takes back what is past its lease, as another process on the same store would.

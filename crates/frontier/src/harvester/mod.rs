@@ -72,6 +72,15 @@ pub struct Harvester<F, A, W> {
     pub end: End,
 }
 
+/// What can be done in the next turn as well. Who lost to other nodes again and again leaves it at
+/// that for now (the store counts it), and does not end a harvest for it.
+fn or_next_turn<T>(done: Result<T>) -> Result<Option<T>> {
+    match done {
+        Err(store::Error::Conflict { .. }) => Ok(None),
+        done => done.map(Some),
+    }
+}
+
 /// For as long as that, but not for ever.
 fn wait(span: Span) -> Duration {
     Duration::from_millis(span.min(Span::days(1)).0.max(1))
@@ -164,11 +173,12 @@ where
             let room = if stopping { Room::of(0) } else { self.room(&flights, &tally) };
             let mut next = None;
             if room.is_some() {
-                let reserved = self.frontier.reserve_in(room).await?;
-                next = reserved.next;
-                let now = self.frontier.now();
-                for order in reserved.orders {
-                    flights.start(&self.fetcher, order, now);
+                if let Some(reserved) = or_next_turn(self.frontier.reserve_in(room).await)? {
+                    next = reserved.next;
+                    let now = self.frontier.now();
+                    for order in reserved.orders {
+                        flights.start(&self.fetcher, order, now);
+                    }
                 }
             }
             self.witness.turn(flights.len());
@@ -203,7 +213,7 @@ where
         let now = self.frontier.now();
         let due = swept.is_none_or(|at| now < at || now >= at.plus(SWEEP_EVERY));
         if due || self.frontier.next_end().is_some_and(|end| now >= end) {
-            self.frontier.sweep().await?;
+            or_next_turn(self.frontier.sweep().await)?;
             *swept = Some(now);
         }
         Ok(())
