@@ -72,9 +72,10 @@ pub(crate) enum Command {
   skurd linear 'https://example.org/forum?t={id}' --min 1 --max 9999 --body-lacks 'No such topic' --files pages
   skurd linear show")]
     Linear(Box<linear::LinearArgs>),
-    /// List what was archived: of a URL, or all
+    /// List what was archived, of a URL or all; print the content or the text of one
     #[command(
-        after_help = "Examples:\n  skurd captures https://vg.no/\n  skurd captures --collection news --json"
+        after_help = "Examples:\n  skurd captures https://vg.no/\n  skurd captures --collection news --json
+  skurd captures get https://vg.no/logo.png > logo.png\n  skurd captures text https://vg.no/ --time 2027-01-31"
     )]
     Captures(harvest::CapturesArgs),
     /// Index the archive for replay

@@ -3,8 +3,11 @@
 use std::io::{self, Read};
 use std::path::PathBuf;
 
+use http::StatusCode;
+use net::exchange::Head;
+use net::extract;
 use net::http::Dechunk;
-use net::http::head::Layout;
+use net::http::head::{Layout, Parsed};
 use net::warc::StoredRecord;
 
 use super::open_file;
@@ -12,6 +15,9 @@ use crate::{Answer, Problem};
 
 /// Content beyond this is cut off.
 const CONTENT_BYTES_MAX: u64 = 256 << 20;
+
+/// Text beyond this is cut off.
+const TEXT_BYTES_MAX: usize = 16 << 20;
 
 /// How content is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +61,36 @@ impl StoredContent {
         let content = record.and_then(|record| read(record, self.mime.as_deref()));
         content.map_err(|error| Problem::internal(&error))
     }
+}
+
+impl StoredContent {
+    /// What a reader sees of the page (I10), as plain lines.
+    pub fn text(&self) -> Answer<String> {
+        let record = StoredRecord::open(open_file(&self.file)?, self.offset, self.length);
+        let text = record.and_then(|record| words(record, self.mime.as_deref()));
+        text.map_err(|error| Problem::internal(&error))?.ok_or_else(|| {
+            let what = self.mime.as_deref().unwrap_or("of no stated type");
+            Problem::new(
+                StatusCode::NOT_ACCEPTABLE,
+                format!("this capture is no page and no text: it is {what}"),
+            )
+            .hint("`content` has it as it is")
+        })
+    }
+}
+
+fn words(mut record: StoredRecord, mime: Option<&str>) -> io::Result<Option<String>> {
+    let parsed = record.http_head()?;
+    let (body, head): (Box<dyn Read>, Head) = match parsed {
+        Some(Parsed { head, layout: Layout::Chunked, .. }) => (Box::new(Dechunk::new(record)), head),
+        Some(Parsed { head, .. }) => (Box::new(record), head),
+        None => {
+            let headers = mime.map(|mime| ("Content-Type".to_owned(), mime.as_bytes().to_vec()));
+            let headers = headers.into_iter().collect();
+            (Box::new(record), Head { status: 200, headers, bytes: 0 })
+        }
+    };
+    Ok(extract::words(&head, &mut body.take(CONTENT_BYTES_MAX), TEXT_BYTES_MAX))
 }
 
 /// The content of a record.

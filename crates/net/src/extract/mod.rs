@@ -25,6 +25,7 @@ mod tag;
 mod text;
 mod value;
 mod window;
+mod words;
 
 use std::io::Read;
 
@@ -43,6 +44,8 @@ use markup::Dialect;
 use prolog::Prolog;
 use sniff::Form;
 use window::Window;
+
+pub use words::words;
 
 /// An answer to be read.
 #[derive(Clone, Copy, Debug)]
@@ -135,7 +138,7 @@ pub fn links(page: &Page<'_>, body: &mut dyn Read) -> Extracted {
         let mut body = decode::decoded(page.head.all("content-encoding"), body, max).unwrapped(max);
         let http = content_type.charset.as_deref();
         let window = Window::new(&mut body);
-        let form = sniff::form(promise, window.bytes(), page);
+        let form = sniff::form(promise, window.bytes(), sniff::may_be_sitemap(page));
         reading = read(page, form, window, http, &mut collector);
         problem = body.problem().map(ToString::to_string);
     }

@@ -59,8 +59,9 @@ pub(super) fn promise(essence: &str) -> Promise {
     }
 }
 
-/// How to read a body that was promised so and begins so.
-pub(super) fn form(promise: Promise, head: &[u8], page: &Page<'_>) -> Form {
+/// How to read a body that was promised so and begins so; a plain list of URLs is one of those that
+/// may be sitemaps.
+pub(super) fn form(promise: Promise, head: &[u8], may_be_sitemap: bool) -> Form {
     let head = &*narrowed(head);
     let first = first_element(head);
     let is_feed = first.is_some_and(|name| {
@@ -79,19 +80,22 @@ pub(super) fn form(promise: Promise, head: &[u8], page: &Page<'_>) -> Form {
         Promise::Xhtml => Form::Xhtml,
         Promise::Xml if is_marked_up => Form::Xhtml,
         Promise::Xml => Form::Xml,
-        Promise::Text | Promise::Nothing if is_list_of_urls(head, page) => Form::Lines,
+        Promise::Text | Promise::Nothing if may_be_sitemap && begins_with_url(head) => Form::Lines,
         Promise::Nothing if first.is_some_and(is_html_element) || begins_with_doctype(head) => Form::Html,
         Promise::Text | Promise::Nothing => Form::Other,
     }
 }
 
-/// Announced as a sitemap or named like one, and beginning with a URL.
-fn is_list_of_urls(head: &[u8], page: &Page<'_>) -> bool {
+/// Announced as a sitemap or named like one.
+pub(super) fn may_be_sitemap(page: &Page<'_>) -> bool {
+    page.announced_as_sitemap || page.url.path().to_ascii_lowercase().contains("sitemap")
+}
+
+fn begins_with_url(head: &[u8]) -> bool {
     let head = head.trim_ascii_start();
     let begins_with =
         |scheme: &[u8]| head.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme));
-    let is_named_so = page.url.path().to_ascii_lowercase().contains("sitemap");
-    (page.announced_as_sitemap || is_named_so) && (begins_with(b"http://") || begins_with(b"https://"))
+    begins_with(b"http://") || begins_with(b"https://")
 }
 
 fn begins_with_doctype(head: &[u8]) -> bool {

@@ -4,7 +4,7 @@
 //! Content is what somebody on the web wrote, and it is served so that no browser takes it for a
 //! page of this server: as plain text, or as a file to save, never sniffed, and in a sandbox.
 
-use std::io;
+use std::io::{self, Cursor};
 
 use app::App;
 use app::archive::How;
@@ -31,6 +31,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(get_record))
         .routes(routes!(get_content))
+        .routes(routes!(get_text))
         .routes(routes!(export_cdx))
         .routes(routes!(check_archive))
 }
@@ -96,6 +97,31 @@ async fn get_content(State(app): State<App>, Path(id): Path<String>, request: Pa
         ContentKind::Text => harmless("text/plain", None, body),
         ContentKind::File => harmless("application/octet-stream", Some("content.bin"), body),
     })
+}
+
+/// Get the text of a capture: what a reader sees of a page, a line for each paragraph, item and row
+///
+/// What a style sheet hides is in it, what a script writes is not: of a collection that is harvested
+/// with a browser, ask for the text of `urn:dom:URL`.
+#[utoipa::path(
+    get,
+    path = "/api/v1/captures/{id}/text",
+    tag = "archive",
+    params(("id" = String, Path, description = "Of the list")),
+    responses(
+        (status = 200, description = "In UTF-8", body = String, content_type = "text/plain"),
+        (status = 404, description = "There is no such capture"),
+        (status = 406, description = "It is no page and no text"),
+        (status = 410, description = "Its file is gone"),
+    ),
+)]
+async fn get_text(State(app): State<App>, Path(id): Path<String>, request: Parts) -> Answer<Response> {
+    if let Some((node, address)) = elsewhere(&app, &id, &request).await? {
+        return passing::pass_on(&node, &address, &request).await;
+    }
+    let stored = app::captures::get_content(&app, id).await?;
+    let ((), body) = download::stream(move || Ok(((), Cursor::new(stored.text()?)))).await?;
+    Ok(harmless("text/plain; charset=utf-8", None, body))
 }
 
 /// Export the index of the archive for replay: CDXJ, sorted, one line a capture

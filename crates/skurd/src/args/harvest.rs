@@ -9,7 +9,7 @@ use ipnet::IpNet;
 use net::dns::Overrides;
 use net::warc::Compression;
 use policy::model::RobotsPolicy;
-use policy::time::Span;
+use policy::time::{Span, Time};
 
 use super::value::{self, DataDir};
 
@@ -167,7 +167,10 @@ pub(crate) struct DemoArgs {
 }
 
 #[derive(Clone, Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct CapturesArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<CapturesCommand>,
     /// The URL; all if none is given
     pub(crate) url: Option<String>,
     #[command(flatten)]
@@ -181,6 +184,47 @@ pub(crate) struct CapturesArgs {
     /// Print one JSON object per capture
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Clone, Debug, clap::Subcommand)]
+pub(crate) enum CapturesCommand {
+    /// Print the content of a capture, without codings
+    ///
+    /// Of a URL that was captured several times, the latest, or the one closest to --time. What was the
+    /// same as before is printed as it was then. Standard error says which capture it is.
+    #[command(after_help = "Examples:\n  skurd captures get https://vg.no/logo.png --output logo.png
+  skurd captures get https://vg.no/ --time 2027-01-31 --collection news | less
+  skurd captures get https://vg.no/ --record > page.warc.gz\n  skurd captures get urn:pageinfo:https://vg.no/")]
+    Get {
+        #[command(flatten)]
+        which: CaptureArgs,
+        /// The record as it lies in the archive, headers and all, instead of its content
+        #[arg(long)]
+        record: bool,
+    },
+    /// Print the text of a capture: what a reader sees, a line for each paragraph, item and row
+    #[command(after_help = "Examples:\n  skurd captures text https://vg.no/
+  diff <(skurd captures text https://vg.no/ --time 2027-01-31) <(skurd captures text https://vg.no/)
+  skurd captures text urn:dom:https://vg.no/")]
+    Text(CaptureArgs),
+}
+
+/// One capture.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct CaptureArgs {
+    /// The URL
+    pub(crate) url: String,
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// Only of this collection
+    #[arg(long, value_name = "NAME")]
+    pub(crate) collection: Option<String>,
+    /// The capture closest to it: a day like 2027-01-31, or a moment
+    #[arg(long, value_name = "TIME", value_parser = value::period_begin)]
+    pub(crate) time: Option<Time>,
+    /// Where to write it, instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Subcommand)]

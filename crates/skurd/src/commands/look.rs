@@ -3,24 +3,26 @@
 
 use std::io::Write;
 
-use anyhow::Result;
+use anyhow::{Context, Result, anyhow};
 use app::blacklist::{Added, BlacklistItem, Lifted, LiftedPattern, PatternItem};
 use app::captures::CaptureItem;
 use app::control::{Run, Start};
 use app::hosts::HostItem;
 use app::queue::{Moved, QueueItem};
 use axum::http::Method;
-use declare::hint::misused;
+use declare::given::period_begin;
+use declare::hint::{hinted, misused};
 use declare::{counted, excerpt};
-use harvest::session::stdout;
-use policy::time::Span;
+use harvest::session::{note, stdout};
+use policy::time::{Span, Time};
 use policy::unit::print_duration;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use server::client::{Call, Client};
+use server::client::{Call, Client, NOT_UNDERSTOOD, segment};
 
+use super::archive::copy_to;
 use super::listing::{Listing, given};
-use crate::args::harvest::CapturesArgs;
+use crate::args::harvest::{CaptureArgs, CapturesArgs, CapturesCommand};
 use crate::args::look::{
     BlacklistArgs, BlacklistCommand, BlacklistList, HostsArgs, QueueArgs, QueueCommand, StartArgs, UrlArgs,
     WhichArgs,
@@ -211,6 +213,12 @@ fn each<T: DeserializeOwned>(
 }
 
 pub(crate) fn captures(args: &CapturesArgs) -> Result<()> {
+    match &args.command {
+        Some(CapturesCommand::Get { which, record: false }) => return capture(which, "content"),
+        Some(CapturesCommand::Get { which, record: true }) => return capture(which, "record"),
+        Some(CapturesCommand::Text(which)) => return capture(which, "text"),
+        None => {}
+    }
     let query = given([("url", args.url.clone()), ("collection", args.collection.clone())]);
     let listing = Listing { path: "captures", query, limit: args.limit, json: args.json, columns: &CAPTURES };
     match listing.print(&args.data.dir)? {
@@ -220,6 +228,35 @@ pub(crate) fn captures(args: &CapturesArgs) -> Result<()> {
         }
         false => Ok(()),
     }
+}
+
+/// A part of one capture (I10).
+fn capture(which: &CaptureArgs, part: &str) -> Result<()> {
+    let ask = Client::open(&which.data.dir)?;
+    let query = given([("url", Some(which.url.clone())), ("collection", which.collection.clone())]);
+    // How far from the time that is wanted, if one is.
+    let distance = |at: Time| which.time.map_or(u64::MAX - at.0.unsigned_abs(), |time| time.0.abs_diff(at.0));
+    let mut closest: Option<(u64, CaptureItem)> = None;
+    ask.pages("captures", query, |items| {
+        for item in items {
+            let item: CaptureItem = serde_json::from_str(item.get()).context(NOT_UNDERSTOOD)?;
+            let away = distance(period_begin(&item.time).map_err(|_| anyhow!(NOT_UNDERSTOOD))?);
+            if closest.as_ref().is_none_or(|(least, _)| away < *least) {
+                closest = Some((away, item));
+            }
+        }
+        Ok(true)
+    })?;
+    let Some((_, item)) = closest else {
+        return Err(hinted(
+            format!("nothing is archived of {}", which.url),
+            format!("`skurd why {}` says why", which.url),
+        ));
+    };
+    let status = item.status.map_or_else(String::new, |status| format!(" {status}"));
+    note(&format!("{}{status} {} in {}", item.time, shown(&item.mime), item.collection))?;
+    let question = Call::get(&format!("captures/{}/{part}", segment(&item.id)), Vec::new());
+    copy_to(which.output.as_deref(), &ask, &question)
 }
 
 /// A seed, a profile or a collection as a new run (F1–F4).

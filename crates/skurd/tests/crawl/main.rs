@@ -15,6 +15,7 @@ mod login;
 mod members;
 mod nothing;
 mod odd;
+mod out;
 mod polite;
 mod robots;
 mod stop;
