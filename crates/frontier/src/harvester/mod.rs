@@ -172,13 +172,13 @@ where
             let unsettled = !stopping && self.frontier.settle_clock().await?;
             let room = if stopping { Room::of(0) } else { self.room(&flights, &tally) };
             let mut next = None;
-            if room.is_some() {
-                if let Some(reserved) = or_next_turn(self.frontier.reserve_in(room).await)? {
-                    next = reserved.next;
-                    let now = self.frontier.now();
-                    for order in reserved.orders {
-                        flights.start(&self.fetcher, order, now);
-                    }
+            if room.is_some()
+                && let Some(reserved) = or_next_turn(self.frontier.reserve_in(room).await)?
+            {
+                next = reserved.next;
+                let now = self.frontier.now();
+                for order in reserved.orders {
+                    flights.start(&self.fetcher, order, now);
                 }
             }
             self.witness.turn(flights.len());

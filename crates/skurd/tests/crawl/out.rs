@@ -16,7 +16,9 @@ const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\xFF no text";
 
 fn web(ask: &Ask) -> Answer {
     match ask.path.as_str() {
-        "/" => Answer::html(format!("<title>T</title><p>edition&nbsp;<b>{}</b><script>no()</script>", ask.nth)),
+        "/" => {
+            Answer::html(format!("<title>T</title><p>edition&nbsp;<b>{}</b><script>no()</script>", ask.nth))
+        }
         "/logo.png" => Answer::of(200, &[("Content-Type", "image/png")], PICTURE),
         _ => Answer::not_found(),
     }
