@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use frontier::{Latest, UrlCounts};
+use harvest::figures::Disk;
 use harvest::wire::archive::Health;
 use policy::time::Time;
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,24 @@ pub struct Status {
     pub archive: ArchiveStatus,
     /// Runs that came to the end of a budget and wait since, the latest first.
     pub budgets: Vec<BudgetEnding>,
+    /// Of the data directory, once somebody has looked.
+    pub disk: Option<DiskStatus>,
+}
+
+/// The disk of the data directory.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct DiskStatus {
+    pub free_bytes: u64,
+    /// What is to stay free.
+    pub floor_bytes: Option<u64>,
+    /// Nothing is harvested until there is room.
+    pub is_full: bool,
+}
+
+impl From<Disk> for DiskStatus {
+    fn from(disk: Disk) -> DiskStatus {
+        DiskStatus { free_bytes: disk.free, floor_bytes: disk.floor, is_full: disk.is_full }
+    }
 }
 
 /// How the archive is, as far as it was looked at when the harvest began.
@@ -87,8 +106,9 @@ pub async fn status(app: &App) -> Answer<Status> {
     let traffic = app.frontier.totals().await?.traffic;
     let paused = list_pauses(app).await?;
     let everything = paused.iter().any(|item| item.target == Pausable::Everything {});
-    let waits = app.live.figures.look_at(|counts| counts.waits_for_contact);
-    let state = match (app.live.is_stopping(), everything, waits) {
+    let (waits, disk) = app.live.figures.look_at(|counts| (counts.waits_for_contact, counts.disk));
+    let is_full = disk.is_some_and(|disk| disk.is_full);
+    let state = match (app.live.is_stopping(), everything, waits || is_full) {
         (true, ..) => "stopping",
         (false, true, _) => "paused",
         (false, false, true) => "waiting",
@@ -106,6 +126,7 @@ pub async fn status(app: &App) -> Answer<Status> {
         paused,
         archive: ArchiveStatus::of(&app.live.archive),
         budgets: endings(app).await?,
+        disk: disk.map(DiskStatus::from),
     })
 }
 

@@ -3,7 +3,7 @@
 use app::control::{Pausable, PauseItem};
 use app::hosts::{self, HostItem};
 use app::reports::budgets::BudgetEnding;
-use app::status::{LatestItem, Status};
+use app::status::{DiskStatus, LatestItem, Status};
 use app::{Sample, first};
 use declare::text::{bytes_text, percent_text};
 use maud::{Markup, Render, html};
@@ -44,6 +44,7 @@ pub(super) async fn show(visit: Visit) -> Shown {
         @if nothing { (first_harvest(&visit, is_unknown)) } @else if is_unknown { (introduction(&visit)) }
         (figures(&status.figures, &seconds))
         (paused(&visit, &status.paused))
+        (disk(status.disk.as_ref()))
         (budgets(&status.budgets))
         (traps)
         div.columns {
@@ -70,6 +71,19 @@ fn state(visit: &Visit, status: &Status) -> Markup {
             span role="status" { (badge(class, status.state)) }
             span.live data-live="" hidden { "live" }
             div.actions { (visit.button("/act/pause", &[("do", action), ("what", "everything")], &face)) }
+        }
+    }
+}
+
+/// I9.
+fn disk(disk: Option<&DiskStatus>) -> Markup {
+    let Some(DiskStatus { free_bytes, floor_bytes: Some(floor), is_full: true }) = disk else {
+        return html! {};
+    };
+    html! {
+        p.notice.warn role="status" {
+            (bytes_text(*free_bytes)) " are free on the disk of the data directory, and " (bytes_text(*floor))
+            " are to stay free: nothing is harvested until there is room; then it goes on by itself."
         }
     }
 }

@@ -68,7 +68,7 @@ pub(crate) use async_recursion::async_recursion as boxed;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
 
 use policy::catalog::{Catalog, Change};
 use policy::time::Time;
@@ -147,8 +147,8 @@ pub struct Frontier {
     sweeping: Mutex<()>,
     /// When the next blacklisting ends, or before: so that whoever sleeps wakes up for it.
     next_end: AtomicI64,
-    /// Nothing is given out for now: who works on what was harvested is behind.
-    held_back: AtomicBool,
+    /// Nothing is given out while any of these is on: a bit for each [`Brake`].
+    held_back: AtomicU8,
     resting: Resting,
     recent: Recent,
     traps: Traps,
@@ -160,6 +160,15 @@ impl std::fmt::Debug for Frontier {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Frontier").field("store", &self.store).finish_non_exhaustive()
     }
+}
+
+/// Who can hold a harvest back for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Brake {
+    /// The link index is behind with what was harvested.
+    Index,
+    /// There is no room for what would be harvested.
+    Disk,
 }
 
 impl Frontier {
@@ -181,7 +190,7 @@ impl Frontier {
             rng: parking_lot::Mutex::new(fastrand::Rng::with_seed(seed)),
             sweeping: Mutex::new(()),
             next_end: AtomicI64::new(i64::MAX),
-            held_back: AtomicBool::new(false),
+            held_back: AtomicU8::new(0),
             resting: Resting::default(),
             recent: Recent::default(),
             traps: Traps::default(),
@@ -305,9 +314,13 @@ impl Frontier {
         })
     }
 
-    /// Gives out no orders for as long as this holds: back-pressure of the link index.
-    pub fn hold_back(&self, hold: bool) {
-        self.held_back.store(hold, Ordering::Relaxed);
+    /// Gives out no orders for as long as anybody holds it back.
+    pub fn hold_back(&self, by: Brake, hold: bool) {
+        let bit = 1 << by as u8;
+        match hold {
+            true => self.held_back.fetch_or(bit, Ordering::Relaxed),
+            false => self.held_back.fetch_and(!bit, Ordering::Relaxed),
+        };
     }
 
     /// From now on, every decided link is noted for [`Frontier::take_traces`]. For simulations:

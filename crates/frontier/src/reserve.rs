@@ -70,7 +70,7 @@ impl Frontier {
     /// As many orders whose time has come as there is room for.
     #[crate::boxed]
     pub async fn reserve_in(&self, room: Room) -> Result<Reserved> {
-        if self.held_back.load(Ordering::Relaxed) {
+        if self.held_back.load(Ordering::Relaxed) != 0 {
             return Ok(Reserved { orders: Vec::new(), next: Some(self.now().plus(HELD_BACK)) });
         }
         let _one_at_a_time = self.reserving.lock().await;

@@ -72,6 +72,19 @@ pub struct Counts {
     stopped: bool,
     /// Nothing is asked for, since nobody said who asks.
     pub waits_for_contact: bool,
+    /// Of the data directory, once somebody has looked.
+    pub disk: Option<Disk>,
+}
+
+/// A disk, as it was a moment ago.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Disk {
+    /// Bytes.
+    pub free: u64,
+    /// What is to stay free.
+    pub floor: Option<u64>,
+    /// The harvest is held back until there is room.
+    pub is_full: bool,
 }
 
 impl Figures {
@@ -125,6 +138,10 @@ impl Figures {
 
     pub(crate) fn wait_for_contact(&self, waits: bool) {
         self.counts.lock().waits_for_contact = waits;
+    }
+
+    pub(crate) fn see_disk(&self, disk: Disk) {
+        self.counts.lock().disk = Some(disk);
     }
 
     pub fn now(&self) -> Counts {

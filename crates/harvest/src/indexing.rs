@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use frontier::Frontier;
+use frontier::{Brake, Frontier};
 use index::{Index, Workers};
 use tokio::task::JoinSet;
 
@@ -58,9 +58,9 @@ async fn look(
         waiting = waiting.max(index.waiting(SHARD_NOTES_MAX).await?);
     }
     if waiting >= HOLD_NOTES {
-        frontier.hold_back(true);
+        frontier.hold_back(Brake::Index, true);
     } else if waiting < RELEASE_NOTES {
-        frontier.hold_back(false);
+        frontier.hold_back(Brake::Index, false);
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ mod indexing;
 pub mod node;
 mod nothing;
 pub mod page_info;
+mod room;
 mod run;
 pub mod running_server;
 pub mod session;

@@ -29,6 +29,7 @@ use tokio::sync::watch;
 
 use super::figures::Figures;
 use super::indexing::{keep_current, to_rest};
+use super::room::keep_free;
 use super::signals::Signals;
 use crate::clock::SystemClock;
 use crate::data_dir::{self, explain};
@@ -53,6 +54,8 @@ pub struct Harvest {
     signals: Signals,
     /// None: nothing depends on who asks.
     introduction: Option<Introduction>,
+    dir: PathBuf,
+    disk_floor: Option<u64>,
 }
 
 /// How to harvest, and where to keep it.
@@ -74,6 +77,8 @@ pub struct Wanted {
     /// Of the archive; none: nothing is archived.
     pub compression: Option<Compression>,
     pub workers: usize,
+    /// Bytes of the data directory's disk that stay free: with less, nothing is harvested for now.
+    pub disk_floor: Option<u64>,
     /// Where nobody says how to reach who asks, wait until somebody does, instead of refusing (A1).
     pub waits_for_contact: bool,
 }
@@ -187,7 +192,19 @@ impl Harvest {
         let figures = Arc::new(Figures::default());
         let introduction = wanted.allow_net.is_empty().then_some(introduction);
         let workers = wanted.workers;
-        Ok(Harvest { figures, signals, runtime, frontier, fetcher, archive, workers, introduction })
+        let (dir, disk_floor) = (dir.clone(), wanted.disk_floor);
+        Ok(Harvest {
+            figures,
+            signals,
+            runtime,
+            frontier,
+            fetcher,
+            archive,
+            workers,
+            introduction,
+            dir,
+            disk_floor,
+        })
     }
 
     /// Starts what was never started, or everything anew.
@@ -263,6 +280,7 @@ impl Harvest {
                     harvester.run(stopped).await.context("the harvest ended")
                 } => ran,
                 error = stop_when_asked(&self.signals, stop, length, &figures) => Err(error),
+                ended = keep_free(&self.frontier, &self.dir, self.disk_floor, &figures) => Err(ended),
                 ended = keep_current(&self.frontier) => Err(ended.context("the link index stopped")),
                 error = figures.keep_current(&self.frontier) => Err(error).context("the figures cannot be read"),
             }

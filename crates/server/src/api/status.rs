@@ -136,6 +136,12 @@ async fn metrics(State(app): State<App>) -> Answer<Response> {
     out.gauge("skurd_pauses", "Things that are paused", app.frontier.paused().await?.len());
     out.gauge("skurd_event_listeners", "Streams of events", app.live.listeners());
     out.gauge("skurd_uptime_seconds", "Since the start", app.frontier.now().since(app.live.began).0 / 1000);
+    if let Some(disk) = app.live.figures.look_at(|counts| counts.disk) {
+        out.gauge("skurd_disk_free_bytes", "Free on the disk of the data directory", disk.free);
+        out.gauge("skurd_disk_floor_bytes", "What is to stay free, or 0", disk.floor.unwrap_or(0));
+        let is_full = u8::from(disk.is_full);
+        out.gauge("skurd_disk_full", "1 if nothing is harvested until there is room", is_full);
+    }
     let (files, captures) = app.live.archive.missing();
     out.gauge("skurd_archive_files_missing", "Files missing or cut off, as of the start", files);
     out.gauge("skurd_archive_captures_missing", "Captures in those files", captures);

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use declare::given::{Delay, contact, delay, duration, line};
+use declare::given::{Delay, contact, delay, duration, line, size};
 use harvest::Wanted;
 use ipnet::IpNet;
 use net::dns::Overrides;
@@ -59,6 +59,11 @@ pub(crate) struct HarvestArgs {
     /// How answers are archived
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = WarcArg::Gzip)]
     pub(crate) warc: WarcArg,
+    /// How much of the disk stays free, like 20GB: with less, nothing is harvested until there is room again
+    ///
+    /// Without it a disk that is full ends the harvest. Nothing is lost either way.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) disk_floor: Option<u64>,
     /// Print what happens as JSON lines
     #[arg(long)]
     pub(crate) json: bool,
@@ -81,6 +86,7 @@ impl HarvestArgs {
                 WarcArg::None => None,
             },
             workers: usize::from(self.workers),
+            disk_floor: self.disk_floor,
             waits_for_contact: false,
         }
     }

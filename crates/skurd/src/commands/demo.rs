@@ -56,6 +56,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
         allow_net: vec!["127.0.0.0/8".parse()?],
         compression: Some(Compression::Gzip(Compression::GZIP_LEVEL)),
         workers: WORKERS,
+        disk_floor: None,
         waits_for_contact: false,
     };
     let harvest = Harvest::open(&wanted, &declared.into_changes())?;

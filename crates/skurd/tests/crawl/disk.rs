@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
 use testkit::web::{Answer, Ask};
-use testkit::world::{Disk, World, fill};
+use testkit::world::{Disk, World, breathe, fill};
 
 const PAGES: usize = 200;
 
@@ -74,5 +74,47 @@ fn fill_and_go_on(parallel: &str) {
     let mut expected: Vec<String> = (0..PAGES).map(|number| format!("http://a.test/{number}")).collect();
     expected.sort();
     assert_eq!(urls, expected);
+    world.check();
+}
+
+/// With a floor, the same harvest waits for room instead, and goes on by itself.
+#[test]
+fn i9_below_its_floor_a_harvest_waits_for_room_and_goes_on() {
+    let place = TempDir::new().unwrap();
+    let Some(_disk) = Disk::mount(place.path(), "150m") else {
+        eprintln!("skipped: no file system can be mounted here");
+        return;
+    };
+    let ballast = place.path().join("ballast");
+    let filling = ballast.clone();
+    let site = move |ask: &Ask| match ask.path[1..].parse::<usize>() {
+        Ok(number) if number < PAGES => {
+            if number == 20 && ask.nth == 0 {
+                std::fs::write(&filling, vec![0; 80 << 20]).unwrap();
+            }
+            page(number)
+        }
+        _ => Answer::not_found(),
+    };
+    let world = World::new_in(place.path(), crate::SKURD, site);
+    let run = world.start(&["http://a.test/0", "--delay", "20ms", "--disk-floor", "70MB"]);
+    while !run.told().err.contains("70.0 MB are to stay free (--disk-floor): nothing is harvested") {
+        assert!(run.is_running(), "{:?}", run.told());
+        breathe();
+    }
+    // What was under way comes home, and then nothing is asked for.
+    let asked = loop {
+        let before = world.web().count();
+        (0..30).for_each(|_| breathe());
+        if world.web().count() == before {
+            break before;
+        }
+    };
+    assert!(asked < PAGES, "{asked}");
+    std::fs::remove_file(&ballast).unwrap();
+    let told = run.end();
+    assert_eq!(told.code, Some(0), "{told:?}");
+    assert!(told.err.contains("there is room again"), "{}", told.err);
+    assert_eq!(world.captures().len(), PAGES);
     world.check();
 }
