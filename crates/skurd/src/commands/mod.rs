@@ -8,6 +8,7 @@ mod index;
 mod linear;
 mod listing;
 mod look;
+mod manual;
 mod nodes;
 mod pause;
 mod report;
@@ -31,6 +32,8 @@ use crate::output::line;
 
 pub(crate) fn run(args: Args) -> Result<()> {
     match args.command {
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { dir } => manual::pages(&dir),
         Command::Demo(args) => demo::run(&args),
         Command::Crawl(args) => crawl::run(&args),
         Command::Serve(args) => serve::run(&args),
