@@ -170,11 +170,11 @@ pub(crate) enum Command {
     /// Print what a shell needs to complete these commands
     #[command(after_help = "Examples:\n  skurd completions bash > /etc/bash_completion.d/skurd
   skurd completions zsh > \"${fpath[1]}/_skurd\"\n  skurd completions fish > ~/.config/fish/completions/skurd.fish")]
-    Completions {
-        shell: clap_complete::Shell,
-    },
+    Completions { shell: clap_complete::Shell },
     /// Write the manual pages of all commands into a directory
-    #[command(after_help = "Examples:\n  skurd man /usr/local/share/man/man1\n  skurd man . && man ./skurd-crawl.1")]
+    #[command(
+        after_help = "Examples:\n  skurd man /usr/local/share/man/man1\n  skurd man . && man ./skurd-crawl.1"
+    )]
     Man {
         /// The directory, which must be there
         dir: PathBuf,

@@ -54,3 +54,26 @@ fn i9_bash_completes_commands_and_flags() {
         assert!(commands(&world).iter().all(|command| script.contains(command.as_str())), "{shell}");
     }
 }
+
+#[test]
+fn i9_the_service_of_systemd_starts_what_there_is_and_is_locked_in() {
+    let unit = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/skurd.service");
+    let text = std::fs::read_to_string(&unit).unwrap();
+    let start = text.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/skurd ")).unwrap();
+    let words: Vec<&str> = start.split_whitespace().collect();
+    let help = World::empty(SKURD).good(&[words[0], "--help"]);
+    let flags: Vec<&&str> = words.iter().filter(|word| word.starts_with("--")).collect();
+    assert!(!flags.is_empty() && flags.iter().all(|flag| help.contains(**flag)), "{flags:?}");
+    // It judges the unit without a running systemd.
+    let judged = Command::new("systemd-analyze")
+        .args(["security", "--offline=true", "--threshold=30", "--no-pager"])
+        .arg(&unit)
+        .output();
+    match judged {
+        Ok(judged) if String::from_utf8_lossy(&judged.stderr).contains("option") => {
+            eprintln!("skipped in part: this systemd-analyze is too old");
+        }
+        Ok(judged) => assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stdout)),
+        Err(_) => eprintln!("skipped in part: there is no systemd-analyze"),
+    }
+}
