@@ -24,7 +24,7 @@ fn i5_figures_move_and_the_harvest_can_be_paused_and_resumed() {
     assert!(browser.text("main .title").contains("paused"));
     assert_eq!(town.served.json("status")["state"], "paused");
     browser.click("main .actions button");
-    assert!(browser.text("main .title").contains("harvesting"));
+    browser.until("it goes on", |browser| browser.text("main .title").contains("harvesting"));
     browser.calm();
 }
 
