@@ -4,6 +4,7 @@
 
 mod client;
 mod killed;
+mod wire;
 
 use std::collections::{HashMap, HashSet};
 
