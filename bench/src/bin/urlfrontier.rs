@@ -21,11 +21,11 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Streaming};
 use tonic_prost::ProstCodec;
 use urlfrontier::UrlFrontier;
-use urlfrontier::grpc::Server;
 use urlfrontier::grpc::messages::{
     AckMessage, BatchAck, Discovered, DiscoveredBatch, GetParams, Known, News, QueueDelayParams, UrlInfo,
     UrlItem,
 };
+use urlfrontier::grpc::{Access, Server};
 
 const URLS_PER_QUEUE: u64 = 100;
 const BATCH: u64 = 100;
@@ -163,7 +163,7 @@ fn open(dir: &Path) -> Result<Server> {
     let store = Store::open(dir, &Options::default())?;
     let seed = system_time().cast_unsigned();
     let frontier = Arc::new(UrlFrontier::new(store, Arc::new(system_time), None, seed));
-    Ok(Server::start(TcpListener::bind("127.0.0.1:0")?, None, frontier)?)
+    Ok(Server::start(TcpListener::bind("127.0.0.1:0")?, Access::default(), frontier)?)
 }
 
 fn measure(dir: &Path, urls: u64) -> Result<()> {

@@ -9,8 +9,8 @@ use store::table::Table;
 use store::{Order, Result, Store, Tx};
 
 use crate::tables::{
-    COUNTS, CRAWL_COUNTS, CRAWLS, Counts, CrawlCounts, LEASES, PLACES, QUEUES, READY, REMOVED, State, Sum,
-    URLS,
+    BLOCKS, COUNTS, CRAWL_COUNTS, CRAWLS, Counts, CrawlCounts, LEASES, PLACES, QUEUES, READY, REMOVED, State,
+    Sum, URLS,
 };
 
 async fn all<K, V>(tx: &Tx, table: &Table<K, V>) -> Result<Vec<(K, V)>>
@@ -73,6 +73,8 @@ pub async fn check(store: &Store) -> Result<Vec<String>> {
     }
     let mut ready: BTreeSet<(u64, i64, String)> =
         all(&tx, &READY).await?.into_iter().map(|(k, ())| k).collect();
+    let mut blocks: BTreeSet<(u64, u64, String)> =
+        all(&tx, &BLOCKS).await?.into_iter().map(|(key, ())| key).collect();
     let mut counts = summed(&all(&tx, &COUNTS).await?);
     let crawl_counts = summed(&all(&tx, &CRAWL_COUNTS).await?);
     let crawls: BTreeMap<u64, String> =
@@ -82,6 +84,7 @@ pub async fn check(store: &Store) -> Result<Vec<String>> {
     for ((crawl, key), row) in all(&tx, &QUEUES).await? {
         if !crawls.contains_key(&crawl) {
             ready.retain(|(of, ..)| *of != crawl);
+            blocks.retain(|(of, ..)| *of != crawl);
             counts.remove(&row.id);
             has.remove(&row.id);
             if !removed.contains(&(crawl, crate::tables::WHOLE_CRAWL)) {
@@ -107,6 +110,9 @@ pub async fn check(store: &Store) -> Result<Vec<String>> {
         if row.ready.is_some_and(|when| !ready.remove(&(crawl, when, key.clone()))) {
             found.push(format!("{name} is not where it says it is ready"));
         }
+        if row.blocked_until_s > 0 && !blocks.remove(&(crawl, row.blocked_until_s, key)) {
+            found.push(format!("{name} is blocked and not on the list of those"));
+        }
         if row.id != 0 {
             let crawl = expected.entry(crawl).or_default();
             crawl.queues += 1;
@@ -118,6 +124,7 @@ pub async fn check(store: &Store) -> Result<Vec<String>> {
         found.push("the counters of crawls are not what their queues say".to_owned());
     }
     found.extend(ready.iter().map(|(_, _, key)| format!("queue {key} is ready where it does not say")));
+    found.extend(blocks.iter().map(|(.., key)| format!("queue {key} is blocked where it does not say")));
     found.extend(counts.keys().map(|id| format!("counters of queue {id}, which is not there")));
     let known: BTreeSet<u64> = removed.iter().map(|(_, queue)| *queue).collect();
     let left = has.keys().filter(|id| !known.contains(id));

@@ -7,10 +7,12 @@ use store::{Order, Result, Tx};
 
 use crate::UrlFrontier;
 use crate::tables::{
-    COUNTS, CRAWL_COUNTS, CRAWLS, Counts, LEASES, QUEUES, Queue, REMOVED, State, URLS, millis, sum,
+    BLOCKS, COUNTS, CRAWL_COUNTS, CRAWLS, Counts, LEASES, QUEUES, Queue, REMOVED, State, URLS, millis, sum,
 };
 
 const PAGE: usize = 1000;
+/// Leases of one queue that a list counts.
+pub const IN_PROCESS_MAX: usize = 10_000;
 
 /// Of a crawl, or of one of its queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +31,15 @@ pub struct Stats {
 pub struct CrawlFigures {
     pub name: String,
     pub stats: Stats,
+    /// Those that give nothing at this moment since they are blocked.
+    pub blocked_queues: u64,
+}
+
+/// Some crawls, and the name that the next page goes on behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CrawlPage {
+    pub crawls: Vec<CrawlFigures>,
+    pub next: Option<String>,
 }
 
 /// A queue, with its figures.
@@ -36,6 +47,8 @@ pub struct CrawlFigures {
 pub struct QueueFigures {
     pub key: String,
     pub active: u64,
+    /// Counted up to [`IN_PROCESS_MAX`].
+    pub in_process: u64,
     pub completed: u64,
     /// In seconds since 1970; none: it is not blocked.
     pub blocked_until_s: Option<u64>,
@@ -96,6 +109,8 @@ async fn count_rows(tx: &Tx, range: KeyRange) -> Result<u64> {
         let page = tx.scan(&range, PAGE, Order::Forward).await?;
         rows += page.items.len() as u64;
         rest = page.rest;
+        // Nothing here waits by itself, and others have calls on the same thread.
+        tokio::task::yield_now().await;
     }
     Ok(rows)
 }
@@ -150,6 +165,7 @@ impl UrlFrontier {
             count +=
                 page.rows.iter().filter(|((_, queue, until, _), ())| holds(*until, queue)).count() as u64;
             rest = page.rest;
+            tokio::task::yield_now().await;
         }
         Ok(count)
     }
@@ -158,6 +174,11 @@ impl UrlFrontier {
     pub async fn crawls(&self) -> Result<Vec<String>> {
         let tx = self.look().await?;
         Ok(self.all_crawls(&tx).await?.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// Whether something was ever put into it, or said of one of its queues.
+    pub async fn is_known(&self, crawl: &str) -> Result<bool> {
+        Ok(CRAWLS.get(&self.look().await?, (crawl,)).await?.is_some())
     }
 
     async fn all_crawls(&self, tx: &Tx) -> Result<Vec<(String, u64)>> {
@@ -174,14 +195,42 @@ impl UrlFrontier {
         Ok(crawls)
     }
 
-    /// The crawls that have queues, with their figures.
-    pub async fn figures(&self) -> Result<Vec<CrawlFigures>> {
+    /// The crawls that have queues, by name behind this one, with their figures.
+    pub async fn crawl_page(&self, behind: Option<&str>, size: usize) -> Result<CrawlPage> {
         let tx = self.look().await?;
-        let mut all = Vec::new();
-        for (name, id) in self.all_crawls(&tx).await? {
-            all.push(CrawlFigures { name, stats: self.crawl_stats(&tx, id).await? });
+        let mut range = CRAWLS.range(());
+        if let Some(behind) = behind {
+            range.from = CRAWLS.key((behind,));
+            range.from.push(0);
         }
-        Ok(all)
+        // One more than is wanted tells whether there is a next page.
+        let (mut rest, mut crawls) = (Some(range), Vec::new());
+        while let Some(range) = rest.take_if(|_| crawls.len() <= size) {
+            let rows = CRAWLS.scan(&tx, &range, size + 1 - crawls.len(), Order::Forward).await?;
+            for ((name,), id) in rows.rows {
+                if sum(&tx, &CRAWL_COUNTS, id).await?.queues > 0 {
+                    crawls.push((name, id));
+                }
+            }
+            rest = rows.rest;
+        }
+        let more = crawls.len() > size;
+        crawls.truncate(size);
+        let mut page = CrawlPage::default();
+        for (name, id) in crawls {
+            let stats = self.crawl_stats(&tx, id).await?;
+            let blocked_queues = count_rows(&tx, self.blocked(&tx, id)).await?;
+            page.crawls.push(CrawlFigures { name, stats, blocked_queues });
+        }
+        page.next = page.crawls.last().filter(|_| more).map(|last| last.name.clone());
+        Ok(page)
+    }
+
+    /// The rows of queues that are blocked now.
+    fn blocked(&self, tx: &Tx, crawl: u64) -> KeyRange {
+        // A block ends with its second, as `Queue::when` has it.
+        let now_s = u64::try_from(self.now(tx).div_euclid(1000)).unwrap_or_default();
+        BLOCKS.range_from((crawl,), (crawl, now_s + 1))
     }
 
     /// Keys of queues, by key, after so many of those that are meant.
@@ -209,40 +258,95 @@ impl UrlFrontier {
                 }
             }
             rest = page.rest;
+            tokio::task::yield_now().await;
         }
         Ok(keys)
     }
 
-    /// Queues with their figures, by key, behind this one.
-    pub async fn queue_page(&self, crawl: &str, behind: Option<&str>, size: usize) -> Result<QueuePage> {
+    /// Queues whose key begins so, with their figures, by key, behind this one.
+    pub async fn queue_page(
+        &self,
+        crawl: &str,
+        prefix: &str,
+        behind: Option<&str>,
+        size: usize,
+    ) -> Result<QueuePage> {
         let tx = self.look().await?;
         let Some(id) = CRAWLS.get(&tx, (crawl,)).await? else { return Ok(QueuePage::default()) };
-        let settings = self.settings(&tx).await?;
-        let now = self.now(&tx);
-        let mut range = QUEUES.range((id,));
-        if let Some(behind) = behind {
+        let mut range = QUEUES.range_from((id,), (id, prefix));
+        if let Some(behind) = behind.filter(|behind| *behind >= prefix) {
             range.from = QUEUES.key((id, behind));
             range.from.push(0);
         }
-        let page = QUEUES.scan(&tx, &range, size, Order::Forward).await?;
-        let last = page.rows.last().map(|((_, key), _)| key.clone());
-        let mut queues = Vec::with_capacity(page.rows.len());
-        for ((_, key), row) in page.rows {
-            let Counts { active, completed } = match row.id {
-                0 => Counts::default(),
-                id => sum(&tx, &COUNTS, id).await?,
-            };
+        let page = QUEUES.scan(&tx, &range, size.saturating_add(1), Order::Forward).await?;
+        let mut rows: Vec<(String, Queue)> =
+            page.rows.into_iter().map(|((_, key), row)| (key, row)).collect();
+        // Keys that begin alike stand together.
+        rows.retain(|(key, _)| key.starts_with(prefix));
+        let more = rows.len() > size;
+        rows.truncate(size);
+        let next = rows.last().filter(|_| more).map(|(key, _)| key.clone());
+        Ok(QueuePage { queues: self.queue_figures(&tx, id, rows).await?, next })
+    }
+
+    /// Queues that are blocked now, by when that ends, behind this moment and key.
+    pub async fn blocked_page(
+        &self,
+        crawl: &str,
+        behind: Option<(u64, &str)>,
+        size: usize,
+    ) -> Result<(Vec<QueueFigures>, Option<(u64, String)>)> {
+        let tx = self.look().await?;
+        let Some(id) = CRAWLS.get(&tx, (crawl,)).await? else { return Ok((Vec::new(), None)) };
+        let mut range = self.blocked(&tx, id);
+        if let Some((until, key)) = behind {
+            let mut from = BLOCKS.key((id, until, key));
+            from.push(0);
+            range.from = range.from.max(from);
+        }
+        if range.is_empty() {
+            return Ok((Vec::new(), None));
+        }
+        let page = BLOCKS.scan(&tx, &range, size.saturating_add(1), Order::Forward).await?;
+        let mut places: Vec<(u64, String)> =
+            page.rows.into_iter().map(|((_, until, key), ())| (until, key)).collect();
+        let more = places.len() > size;
+        places.truncate(size);
+        let next = places.last().filter(|_| more).cloned();
+        let keys: Vec<String> = places.into_iter().map(|(_, key)| key).collect();
+        let rows = QUEUES.multi_get(&tx, keys.iter().map(|key| (id, key.as_str()))).await?;
+        let rows = keys.into_iter().zip(rows).filter_map(|(key, row)| Some((key, row?))).collect();
+        Ok((self.queue_figures(&tx, id, rows).await?, next))
+    }
+
+    async fn queue_figures(
+        &self,
+        tx: &Tx,
+        crawl: u64,
+        rows: Vec<(String, Queue)>,
+    ) -> Result<Vec<QueueFigures>> {
+        let settings = self.settings(tx).await?;
+        let now = self.now(tx);
+        let mut queues = Vec::with_capacity(rows.len());
+        for (key, row) in rows {
+            let (mut counts, mut in_process) = (Counts::default(), 0);
+            if row.id != 0 {
+                counts = sum(tx, &COUNTS, row.id).await?;
+                let leases = LEASES.range_from((crawl, row.id), (crawl, row.id, now.saturating_add(1)));
+                in_process = tx.scan(&leases, IN_PROCESS_MAX, Order::Forward).await?.items.len() as u64;
+            }
             queues.push(QueueFigures {
                 key,
-                active: natural(active),
-                completed: natural(completed),
+                active: natural(counts.active),
+                in_process,
+                completed: natural(counts.completed),
                 blocked_until_s: Some(row.blocked_until_s).filter(|second| millis(*second) > now),
                 delay_s: row.delay_s.unwrap_or(settings.delay_s),
                 limit: row.limit,
                 next: row.when(&settings),
             });
         }
-        Ok(QueuePage { queues, next: page.rest.and(last) })
+        Ok(queues)
     }
 
     pub async fn status(&self, crawl: &str, key: &str, url: &str) -> Result<Option<Listed>> {
@@ -263,6 +367,7 @@ impl UrlFrontier {
         let mut count = 0;
         while let Some(urls) = list.next().await? {
             count += urls.len() as u64;
+            tokio::task::yield_now().await;
         }
         Ok(count)
     }

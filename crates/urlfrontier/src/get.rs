@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use foldhash::fast::RandomState;
-use store::{Error, Order, Result, Tx};
+use store::table::KeyRange;
+use store::{Durability, Error, Order, Result, Tx};
 
 use crate::UrlFrontier;
 use crate::queues::{Settled, Sight};
@@ -122,7 +123,9 @@ impl Call {
 }
 
 impl UrlFrontier {
-    /// Hands out what is due, each URL under a lease that is on disk when this returns.
+    /// Hands out what is due, each URL under a lease that no kill takes back when this returns. It
+    /// does not wait for the disk: a power cut may forget the leases of a tenth of a second, whose
+    /// URLs are then due as they were.
     pub async fn get(&self, wanted: &Wanted) -> Result<Vec<Handed>> {
         let mut all = Vec::new();
         let tx = self.look().await?;
@@ -139,6 +142,9 @@ impl UrlFrontier {
                 }
                 let found = self.serve(&crawl, &call, wanted.key.as_deref()).await?;
                 let more = found.more && found.looks > 0;
+                if !found.handed.is_empty() {
+                    self.figures.handed(&crawl.name, found.handed.len() as u64);
+                }
                 call.take(found, &mut all);
                 if !more {
                     break;
@@ -175,6 +181,7 @@ impl UrlFrontier {
         let served = self
             .store
             .transact_idempotent(|tx| async move {
+                tx.set_durability(Durability::Relaxed);
                 let now = self.now(&tx);
                 // It may have been deleted, or deactivated, since it was looked up.
                 let is_there = CRAWLS.get(&tx, (&crawl.name,)).await? == Some(crawl.id);
@@ -218,41 +225,68 @@ impl Round<'_> {
 
     /// The queues that are ready, from this moment on.
     async fn all(&self, head: i64) -> Result<Found> {
+        let crawl = self.crawl.id;
         let mut found = Found::default();
-        let limit = self.call.looks.min(URLS_PER_COMMIT);
         let end = self.now.saturating_add(1);
-        let range = READY.range_from((self.crawl.id,), (self.crawl.id, head));
-        let range = store::table::KeyRange {
-            to: READY.range_before((self.crawl.id,), (self.crawl.id, end)).to,
-            ..range
-        };
+        let range = READY.range_from((crawl,), (crawl, head));
+        let range = KeyRange { to: READY.range_before((crawl,), (crawl, end)).to, ..range };
         if range.is_empty() {
             return Ok(Found { head: Some(head), ..found });
         }
-        let page = READY.scan(self.tx, &range, limit, Order::Forward).await?;
-        // What is beyond the page, and what was only looked at, still stands there.
-        let mut lowest = match (&page.rest, page.rows.last()) {
-            (Some(_), Some(((_, ready, _), ()))) => *ready,
-            _ => end,
-        };
-        found.more = page.rest.is_some();
-        let rows = page.rows.iter().map(|((crawl, _, key), ())| (*crawl, key.as_str()));
-        let queues = QUEUES.multi_get(self.tx, rows).await?;
-        for (((_, ready, key), ()), row) in page.rows.into_iter().zip(queues) {
-            let is_full = found.served.len() >= self.call.queues
-                || found.handed.len() >= self.call.urls.min(URLS_PER_COMMIT);
-            if is_full || self.call.served.contains(&(self.crawl.id, key.clone())) {
-                found.more |= is_full;
-                lowest = lowest.min(ready);
-                continue;
+        // Nearly always the first are the ones. Where others serve the same crawl, it is some of the
+        // first that are drawn: so nodes are rarely at the same queue, and none waits for ever.
+        let mut limit = self.call.queues.saturating_add(if self.frontier.alone { 1 } else { LOOKS_EXTRA });
+        let (mut rest, mut lowest) = (Some(range), end);
+        let mut seen: HashSet<String, RandomState> = HashSet::default();
+        while let Some(range) = rest.take() {
+            let looks = self.call.looks - found.looks;
+            let page = READY.scan(self.tx, &range, limit.clamp(1, URLS_PER_COMMIT), Order::Forward).await?;
+            let mut ready: Vec<(i64, String)> =
+                page.rows.into_iter().map(|((_, ready, key), ())| (ready, key)).collect();
+            let last = ready.last().map(|(last, _)| *last);
+            if !self.frontier.alone && !ready.is_empty() {
+                let wanted = self.call.queues.clamp(1, ready.len());
+                let places = (ready.len() / wanted) as u64;
+                let place = usize::try_from(self.frontier.draw() % places).unwrap_or_default();
+                ready.rotate_left(place * wanted);
             }
-            found.looks += 1;
-            let row = row.ok_or_else(|| Error::Corrupt(format!("queue {key} is ready, and is not there")))?;
-            let stands = self.visit(&key, row, &mut found).await?;
-            lowest = lowest.min(stands.unwrap_or(end));
+            let visits = ready.len().min(looks);
+            let rows = ready[..visits].iter().map(|(_, key)| (crawl, key.as_str()));
+            let mut queues = QUEUES.multi_get(self.tx, rows).await?.into_iter();
+            for (ready, key) in ready {
+                let row = queues.next();
+                // Whoever was served may be ready again.
+                let was_here = seen.contains(&key) || self.call.served.contains(&(crawl, key.clone()));
+                let is_full = self.is_full(&found) || row.is_none();
+                if is_full || was_here {
+                    found.more |= is_full;
+                    lowest = lowest.min(ready);
+                    continue;
+                }
+                found.looks += 1;
+                let row = row.flatten();
+                let row =
+                    row.ok_or_else(|| Error::Corrupt(format!("queue {key} is ready, and is not there")))?;
+                let stands = self.visit(&key, row, &mut found).await?;
+                lowest = lowest.min(stands.unwrap_or(end));
+                seen.insert(key);
+            }
+            rest = page.rest;
+            if rest.is_some() && (self.is_full(&found) || found.looks >= self.call.looks) {
+                // What is beyond still stands there.
+                found.more = true;
+                lowest = lowest.min(last.unwrap_or(end));
+                break;
+            }
+            limit = LOOKS_EXTRA;
         }
         found.head = Some(lowest);
         Ok(found)
+    }
+
+    /// No more is wanted, or no more goes into this transaction.
+    fn is_full(&self, found: &Found) -> bool {
+        found.served.len() >= self.call.queues || found.handed.len() >= self.call.urls.min(URLS_PER_COMMIT)
     }
 
     /// Takes from a queue what it gives, and puts it where it belongs; where it stands then.
@@ -274,13 +308,20 @@ impl Round<'_> {
             return self.frontier.settle(self.tx, &sight, &was, row, later);
         }
         let wanted = self.call.per_queue.min(self.call.urls - found.handed.len().min(self.call.urls));
-        let taken = self.take(&row, leases.over, wanted, found, key).await?;
+        let held_until = leases.held_until;
+        let (taken, left) = self.take(&row, leases.over, wanted, found, key).await?;
         if taken == 0 {
             return self.frontier.settle(self.tx, &sight, &was, row, Settled::AsDue);
         }
         row.got = Some(self.now);
         self.frontier.lock_gates(self.tx, row.id)?;
-        row.first = self.frontier.first_moment(self.tx, self.crawl.id, &row).await?;
+        row.first = match (left, held_until) {
+            (Some(place), Some(until)) => {
+                let leased = self.now.saturating_add(self.call.lease_ms);
+                [place, until, Some(leased)].into_iter().flatten().min()
+            }
+            _ => self.frontier.first_moment(self.tx, self.crawl.id, &row).await?,
+        };
         found.served.push((self.crawl.id, key.to_owned()));
         self.frontier.settle(self.tx, &sight, &was, row, Settled::AsDue)
     }
@@ -293,14 +334,17 @@ impl Round<'_> {
         let range = LEASES.range_from((crawl, row.id), (crawl, row.id, first));
         let page = LEASES.scan(self.tx, &range, most, Order::Forward).await?;
         let full = page.rest.is_some();
-        let mut leases = Leases { over: Vec::new(), in_process: 0 };
+        let mut leases = Leases { over: Vec::new(), in_process: 0, held_until: None };
+        let mut held_until = None;
         for ((.., until, url), ()) in page.rows {
             if until <= self.now {
                 leases.over.push((until, url));
             } else {
                 leases.in_process += 1;
+                held_until = held_until.or(Some(until));
             }
         }
+        leases.held_until = (!full).then_some(held_until);
         if full && leases.in_process < self.call.per_queue {
             let end = self.now.saturating_add(1);
             let range = LEASES.range_from((crawl, row.id), (crawl, row.id, end));
@@ -309,7 +353,8 @@ impl Round<'_> {
         Ok(leases)
     }
 
-    /// Leases the oldest of what waits and of what was leased too long.
+    /// Leases the oldest of what waits and of what was leased too long: how many, and when the first
+    /// of what waits still is due, where that is seen.
     async fn take(
         &self,
         row: &Queue,
@@ -317,18 +362,17 @@ impl Round<'_> {
         wanted: usize,
         found: &mut Found,
         key: &str,
-    ) -> Result<usize> {
+    ) -> Result<(usize, Option<Option<i64>>)> {
         let (id, first) = (row.id, row.first.unwrap_or(i64::MIN));
-        let end = self.now.saturating_add(1);
-        let range = store::table::KeyRange {
-            from: PLACES.key((id, first, "")),
-            to: PLACES.range_before((id,), (id, end)).to,
-        };
-        let waiting = PLACES.scan(self.tx, &range, wanted, Order::Forward).await?.rows;
-        let waiting = waiting.into_iter().map(|((_, _, url), ())| url);
+        let range = PLACES.range_from((id,), (id, first));
+        // One more than is taken: it is what is first then.
+        let waiting = PLACES.scan(self.tx, &range, wanted.saturating_add(1), Order::Forward).await?.rows;
         let mut urls: Vec<String> = over.into_iter().map(|(_, url)| url).collect();
         let none_over = urls.is_empty();
-        urls.extend(waiting);
+        let due = waiting.iter().take(wanted).take_while(|((_, due, _), ())| *due <= self.now).count();
+        let left = waiting.get(due).map(|((_, due, _), ())| *due);
+        urls.extend(waiting.into_iter().take(due).map(|((_, _, url), ())| url));
+        let offered = urls.len();
         let (mut due, mut bytes) = (Vec::with_capacity(urls.len()), 0);
         let mut urls = urls.into_iter();
         while bytes < BYTES_MAX && urls.len() > 0 {
@@ -371,7 +415,7 @@ impl Round<'_> {
                 metadata,
             });
         }
-        Ok(taken)
+        Ok((taken, (none_over && taken == offered).then_some(left)))
     }
 }
 
@@ -379,4 +423,6 @@ struct Leases {
     /// Those that ran out, with when.
     over: Vec<(i64, String)>,
     in_process: usize,
+    /// When the first of those that hold ends, where all of them were seen.
+    held_until: Option<Option<i64>>,
 }

@@ -8,7 +8,7 @@
 //! | `put`, `get` | the two ways of a URL: in or back, and out under a lease |
 //! | `queues` | what is said of queues and crawls: delays, blocks, limits, deletion |
 //! | `remove` | sweeping up what was deleted |
-//! | `counts` | figures and lists |
+//! | `counts`, `figures` | counts and lists; what this process did lately |
 //! | `check` | what must hold between the tables |
 //! | `grpc` | the service (feature `grpc`) |
 //!
@@ -17,7 +17,10 @@
 
 mod check;
 mod counts;
+mod figures;
 mod get;
+#[cfg(test)]
+mod golden_rows;
 #[cfg(feature = "grpc")]
 pub mod grpc;
 mod item;
@@ -27,11 +30,15 @@ mod remove;
 mod tables;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::net::SocketAddr;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, OnceLock};
 
 pub use check::check;
-pub use counts::{CrawlFigures, Filter, List, Listed, QueueFigures, QueuePage, Stats};
+pub use counts::{
+    CrawlFigures, CrawlPage, Filter, IN_PROCESS_MAX, List, Listed, QueueFigures, QueuePage, Stats,
+};
+pub use figures::{Done, Figures, Rates};
 use foldhash::fast::RandomState;
 pub use get::{Handed, URLS_MAX, Wanted};
 pub use item::{
@@ -61,6 +68,10 @@ pub struct UrlFrontier {
     heads: Mutex<HashMap<u64, i64, RandomState>>,
     /// Whose turn it is where any crawl will do.
     next_crawl: AtomicUsize,
+    /// Of this process.
+    pub figures: Figures,
+    /// Where this process serves it, if it does.
+    pub served_at: OnceLock<SocketAddr>,
 }
 
 impl std::fmt::Debug for UrlFrontier {
@@ -82,6 +93,8 @@ impl UrlFrontier {
             rng: Mutex::new(fastrand::Rng::with_seed(seed)),
             heads: Mutex::default(),
             next_crawl: AtomicUsize::default(),
+            figures: Figures::default(),
+            served_at: OnceLock::new(),
         }
     }
 

@@ -52,14 +52,27 @@ struct Batch<'a> {
 impl UrlFrontier {
     /// Takes the items in, all in one commit that is on disk when this returns; one answer for each.
     pub async fn put(&self, items: Arc<Vec<Item>>) -> Result<Vec<Ack>> {
-        let _turn = self.turn.lock().await;
+        let turn = self.turn.lock().await;
         // A second run meets what the first one put as known, which is as good.
-        self.store
+        let acks = self
+            .store
             .transact_idempotent(|tx| {
                 let items = Arc::clone(&items);
                 async move { self.put_all(&tx, &items).await }
             })
-            .await
+            .await?;
+        drop(turn);
+        self.count_acks(&items, &acks);
+        Ok(acks)
+    }
+
+    /// Neighbours are mostly of one crawl.
+    fn count_acks(&self, items: &[Item], acks: &[Ack]) {
+        let mut acks = acks.iter();
+        for run in items.chunk_by(|one, next| one.crawl == next.crawl) {
+            let ok = acks.by_ref().take(run.len()).filter(|ack| **ack == Ack::Ok).count() as u64;
+            self.figures.put(&run[0].crawl, ok, run.len() as u64 - ok);
+        }
     }
 
     async fn put_all(&self, tx: &Tx, items: &[Item]) -> Result<Vec<Ack>> {
@@ -178,6 +191,9 @@ impl<'a> Batch<'a> {
 
     /// Counts, and puts the queues where they belong.
     async fn close(self) -> Result<()> {
+        if self.queues.iter().all(|queue| !queue.changed) {
+            return Ok(());
+        }
         let mut crawls: HashMap<u64, CrawlCounts, RandomState> = HashMap::default();
         let settings = self.frontier.settings(self.tx).await?;
         let stripe = self.frontier.stripe;

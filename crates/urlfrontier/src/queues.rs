@@ -4,8 +4,8 @@ use store::{Order, Result, Tx};
 
 use crate::UrlFrontier;
 use crate::tables::{
-    COUNTS, CRAWL_COUNTS, CRAWLS, Counts, CrawlCounts, LEASES, ONLY, PLACES, QUEUES, Queue, READY, REMOVED,
-    SETTINGS, STRIPES, Settings, State, URLS, WHOLE_CRAWL, add, millis, sum,
+    BLOCKS, COUNTS, CRAWL_COUNTS, CRAWLS, Counts, CrawlCounts, LEASES, ONLY, PLACES, QUEUES, Queue, READY,
+    REMOVED, SETTINGS, STRIPES, Settings, State, URLS, WHOLE_CRAWL, add, millis, sum,
 };
 
 /// Rows that are looked at in one transaction of a purge.
@@ -36,6 +36,14 @@ impl Queue {
         let delay = millis(u64::from(self.delay_s.unwrap_or(settings.delay_s)));
         let rested = self.got.map_or(i64::MIN, |got| got.saturating_add(delay));
         Some(self.first?.max(rested).max(millis(self.blocked_until_s)))
+    }
+
+    /// Takes it off the list of those that are blocked.
+    pub(crate) fn unblock(&self, tx: &Tx, crawl: u64, key: &str) -> Result<()> {
+        match self.blocked_until_s {
+            0 => Ok(()),
+            until => BLOCKS.delete(tx, (crawl, until, key)),
+        }
     }
 }
 
@@ -88,6 +96,12 @@ impl UrlFrontier {
                 self.lower_head(sight.crawl, ready);
             }
         }
+        if row.blocked_until_s != was.blocked_until_s {
+            was.unblock(tx, sight.crawl, sight.key)?;
+            if row.blocked_until_s > 0 {
+                BLOCKS.put(tx, (sight.crawl, row.blocked_until_s, sight.key), &())?;
+            }
+        }
         QUEUES.put(tx, (sight.crawl, sight.key), &row)?;
         Ok(row.ready)
     }
@@ -136,6 +150,11 @@ impl UrlFrontier {
         Ok(self.settings(&self.look().await?).await?.active)
     }
 
+    /// The delay, in seconds, of queues that have none of their own.
+    pub async fn usual_delay_s(&self) -> Result<u32> {
+        Ok(self.settings(&self.look().await?).await?.delay_s)
+    }
+
     async fn change_settings(&self, change: impl Fn(&mut Settings) + Copy + Send) -> Result<()> {
         let _turn = self.turn.lock().await;
         self.store
@@ -158,6 +177,7 @@ impl UrlFrontier {
                 if let Some(ready) = row.ready {
                     READY.delete(&tx, (crawl, ready, key))?;
                 }
+                row.unblock(&tx, crawl, key)?;
                 if row.id == 0 {
                     return Ok(0);
                 }
@@ -227,6 +247,7 @@ impl UrlFrontier {
                 .await?;
             purged += gone;
             rest = left;
+            tokio::task::yield_now().await;
         }
         Ok(purged)
     }

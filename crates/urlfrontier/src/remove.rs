@@ -62,6 +62,7 @@ async fn sweep_crawl(tx: &Tx, crawl: u64) -> Result<bool> {
         if let Some(ready) = row.ready {
             READY.delete(tx, (crawl, ready, key))?;
         }
+        row.unblock(tx, crawl, key)?;
         if row.id != 0 {
             for stripe in 0..crate::tables::STRIPES {
                 crate::tables::COUNTS.delete(tx, (row.id, stripe))?;

@@ -16,6 +16,7 @@
 //! | `CRAWL_COUNTS` | crawl, stripe | its queues and URLs |
 //! | `SETTINGS` | – | whether it is active, the delay of all queues |
 //! | `REMOVED` | crawl, queue (0: all of it) | what is still to be swept up |
+//! | `BLOCKS` | crawl, until (seconds), key | the queues that are, or were last, blocked |
 //!
 //! **Gates.** Whoever adds to a queue writes or locks the counters of its own stripe, and whoever
 //! concludes that there is nothing before some moment (or nothing at all) locks those of all
@@ -36,6 +37,23 @@ pub(crate) const COUNTS: Table<(u64, u32), Counts> = Table::new(0x86, "url_front
 pub(crate) const CRAWL_COUNTS: Table<(u64, u32), CrawlCounts> = Table::new(0x87, "url_frontier_crawl_counts");
 pub(crate) const SETTINGS: Table<(u8,), Settings> = Table::new(0x88, "url_frontier_settings");
 pub(crate) const REMOVED: Table<(u64, u64), ()> = Table::new(0x89, "url_frontier_removed");
+pub(crate) const BLOCKS: Table<(u64, u64, String), ()> = Table::new(0x8A, "url_frontier_blocks");
+
+/// All of them: number, name, version.
+#[cfg(test)]
+pub(crate) const TABLES: &[(u8, &str, u8)] = &[
+    CRAWLS.facts(),
+    QUEUES.facts(),
+    READY.facts(),
+    URLS.facts(),
+    PLACES.facts(),
+    LEASES.facts(),
+    COUNTS.facts(),
+    CRAWL_COUNTS.facts(),
+    SETTINGS.facts(),
+    REMOVED.facts(),
+    BLOCKS.facts(),
+];
 
 /// The one row of [`SETTINGS`].
 pub(crate) const ONLY: (u8,) = (0,);

@@ -212,3 +212,45 @@ fn g5_g6_g7_leases_and_counters_hold_in_every_order_and_through_crashes() {
     };
     seeds.into_iter().for_each(storm);
 }
+
+/// How often one of two nodes, asking at the same time, had to begin anew.
+async fn conflicts_of(numbers: [u32; 2]) -> u64 {
+    let store = Store::in_memory(1);
+    let stores = numbers.map(|_| store.elsewhere().unwrap());
+    let node =
+        |at: usize| UrlFrontier::new(stores[at].clone(), Arc::new(|| NOW), Some(numbers[at]), at as u64);
+    let nodes = [node(0), node(1)];
+    let item =
+        |n| Item::new("c", &format!("q{n}"), "https://x.example/".to_owned(), Vec::new(), News::Discovered);
+    nodes[0].put(Arc::new((0..400).map(|n| item(n).unwrap()).collect())).await.unwrap();
+    store.inject(Faults { pause: 0.7, ..Faults::default() }).unwrap();
+    let mut rng = fastrand::Rng::with_seed(2);
+    let wanted =
+        Wanted { crawl: Some("c".to_owned()), queues_max: 1, urls_per_queue_max: 1, ..Wanted::default() };
+    let mut handed = Vec::new();
+    for _ in 0..20 {
+        let ask = |node| -> Pin<Box<dyn Future<Output = Vec<String>> + '_>> {
+            let (node, wanted): (&UrlFrontier, _) = (node, &wanted);
+            Box::pin(async move {
+                node.get(wanted).await.unwrap().into_iter().map(|one| one.key.to_string()).collect()
+            })
+        };
+        handed.extend(interleave(nodes.iter().map(ask).collect(), &mut rng).into_iter().flatten());
+    }
+    let count = handed.len();
+    handed.sort_unstable();
+    handed.dedup();
+    assert_eq!((count, handed.len()), (40, 40), "each call has one, and no other has it");
+    store.inject(Faults::default()).unwrap();
+    assert_eq!(check(&store).await.unwrap(), Vec::<String>::new());
+    stores.iter().map(|store| store.figures().conflicts).sum()
+}
+
+#[test]
+fn g3_nodes_of_one_frontier_look_at_different_queues_first() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let conflicts = conflicts_of([0, 1]).await;
+        assert!(conflicts <= 3, "{conflicts} of 20: with the same first queue for both, it would be all");
+    });
+}

@@ -10,7 +10,7 @@ use harvest::clock::SystemClock;
 use harvest::session::note;
 use serde_json::json;
 use urlfrontier::UrlFrontier;
-use urlfrontier::grpc::Server;
+use urlfrontier::grpc::{Access, Server};
 
 use super::serve::listen;
 use crate::output::line;
@@ -28,7 +28,7 @@ pub(super) fn start(
     let seed = SystemClock.now().0.cast_unsigned() ^ (u64::from(std::process::id()) << 44);
     let urls = Arc::new(UrlFrontier::new(store, Arc::new(|| SystemClock.now().0), number, seed));
     let token = token.filter(|_| !address.ip().is_loopback());
-    let server = Server::start(listen(address)?, token, urls)?;
+    let server = Server::start(listen(address)?, Access { token }, urls)?;
     match as_json {
         true => line(json!({ "event": "url-frontier", "address": server.address.to_string() }))?,
         false => note(&format!("the URL frontier for other crawlers is at {}", server.address))?,

@@ -4,7 +4,6 @@
 //! `urlfrontier.proto`: no compiler of such files is needed to build. The server has threads of its
 //! own, beside those of the harvest.
 
-mod figures;
 pub mod messages;
 mod puts;
 mod service;
@@ -14,7 +13,6 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use figures::{Done, Figures};
 pub use puts::UNACKED_MAX;
 use service::{Inner, Service};
 use tokio::runtime::{Builder, Runtime};
@@ -24,7 +22,9 @@ use tonic::transport::server::TcpIncoming;
 
 use crate::UrlFrontier;
 
-const THREADS: usize = 2;
+/// All that is put goes through one hand anyway, and who asks for one URL at a time costs mostly the
+/// switches from thread to thread.
+const THREADS: usize = 1;
 const TICK: Duration = Duration::from_secs(1);
 /// How long streams have to end.
 const END_WITHIN: Duration = Duration::from_secs(3);
@@ -42,7 +42,6 @@ pub struct Server {
     listening: JoinHandle<()>,
     stop: watch::Sender<bool>,
     pub address: SocketAddr,
-    pub figures: Arc<Figures>,
 }
 
 impl std::fmt::Debug for Server {
@@ -51,13 +50,16 @@ impl std::fmt::Debug for Server {
     }
 }
 
+/// Who may call, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// Each call must bring it; without one, whoever reaches the address may ask.
+    pub token: Option<String>,
+}
+
 impl Server {
-    /// Answers at once. With a token, each call must bring it.
-    pub fn start(
-        listener: TcpListener,
-        token: Option<String>,
-        frontier: Arc<UrlFrontier>,
-    ) -> io::Result<Server> {
+    /// Answers at once.
+    pub fn start(listener: TcpListener, access: Access, frontier: Arc<UrlFrontier>) -> io::Result<Server> {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let runtime = Builder::new_multi_thread()
@@ -66,30 +68,29 @@ impl Server {
             .enable_all()
             .build()?;
         let inside = runtime.enter();
-        let figures = Arc::new(Figures::default());
-        let puts = puts::Puts::start(Arc::clone(&frontier), Arc::clone(&figures));
-        runtime.spawn(tend(Arc::clone(&frontier), Arc::clone(&figures)));
-        let inner =
-            Inner { frontier, figures: Arc::clone(&figures), puts, token, address: address.to_string() };
+        let puts = puts::Puts::start(Arc::clone(&frontier));
+        runtime.spawn(tend(Arc::clone(&frontier)));
+        let _ = frontier.served_at.set(address);
+        let inner = Inner { frontier, puts, token: access.token, address: address.to_string() };
         let (stop, mut stopped) = watch::channel(false);
         let incoming =
             TcpIncoming::from(tokio::net::TcpListener::from_std(listener)?).with_nodelay(Some(true));
-        let serving = tonic::transport::Server::builder()
+        let router = tonic::transport::Server::builder()
             .initial_connection_window_size(WINDOW_BYTES)
             .initial_stream_window_size(STREAM_WINDOW_BYTES)
             .max_concurrent_streams(STREAMS_MAX)
             .http2_keepalive_interval(Some(ALIVE_EVERY))
-            .add_service(Service(Arc::new(inner)))
-            .serve_with_incoming_shutdown(incoming, async move {
-                let _ = stopped.wait_for(|stopped| *stopped).await;
-            });
+            .add_service(Service(Arc::new(inner)));
+        let stopping = async move {
+            let _ = stopped.wait_for(|stopped| *stopped).await;
+        };
         let listening = runtime.spawn(async move {
-            if let Err(error) = serving.await {
+            if let Err(error) = router.serve_with_incoming_shutdown(incoming, stopping).await {
                 tracing::warn!("the URL frontier ended: {error}");
             }
         });
         drop(inside);
-        Ok(Server { runtime, listening, stop, address, figures })
+        Ok(Server { runtime, listening, stop, address })
     }
 
     /// Takes no more calls, and waits shortly for those under way.
@@ -101,11 +102,11 @@ impl Server {
 }
 
 /// What is done once a second: samples, and the sweeping up of what was deleted.
-async fn tend(frontier: Arc<UrlFrontier>, figures: Arc<Figures>) {
+async fn tend(frontier: Arc<UrlFrontier>) {
     let mut ticks = tokio::time::interval(TICK);
     loop {
         ticks.tick().await;
-        figures.tick();
+        frontier.figures.tick();
         loop {
             match frontier.sweep().await {
                 Ok(true) => tokio::task::yield_now().await,

@@ -15,7 +15,6 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::Stream;
 use tonic::{Status, Streaming};
 
-use super::figures::Figures;
 use super::messages::{
     self, AckMessage, BatchAck, DiscoveredBatch, Metadata, MetadataEntry, News, UrlInfo, UrlItem,
 };
@@ -48,9 +47,9 @@ pub(super) struct Puts {
 
 impl Puts {
     /// A writer that works in the present runtime until nobody can bring it anything.
-    pub(super) fn start(frontier: Arc<UrlFrontier>, figures: Arc<Figures>) -> Puts {
+    pub(super) fn start(frontier: Arc<UrlFrontier>) -> Puts {
         let (chunks, waiting) = mpsc::channel(CHUNKS_MAX);
-        tokio::spawn(write(frontier, figures, waiting));
+        tokio::spawn(write(frontier, waiting));
         Puts { chunks }
     }
 
@@ -60,7 +59,7 @@ impl Puts {
     }
 }
 
-async fn write(frontier: Arc<UrlFrontier>, figures: Arc<Figures>, mut waiting: mpsc::Receiver<Chunk>) {
+async fn write(frontier: Arc<UrlFrontier>, mut waiting: mpsc::Receiver<Chunk>) {
     while let Some(first) = waiting.recv().await {
         let mut next = Some(first);
         let (mut items, mut answers, mut bytes) = (Vec::new(), Vec::new(), 0);
@@ -80,7 +79,7 @@ async fn write(frontier: Arc<UrlFrontier>, figures: Arc<Figures>, mut waiting: m
                 .into_iter()
                 .map(|is| if is { acks.next().unwrap_or(Ack::Fail) } else { Ack::Fail })
                 .collect();
-            figures.put(&all);
+            frontier.figures.failed(all.iter().filter(|ack| **ack == Ack::Fail).count() as u64);
             answer(all);
         }
     }

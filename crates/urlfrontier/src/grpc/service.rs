@@ -16,7 +16,6 @@ use tonic::server::{Grpc, NamedService};
 use tonic::{Request, Response, Status};
 use tonic_prost::ProstCodec;
 
-use super::figures::Figures;
 use super::messages::*;
 use super::puts::{self, Puts};
 use crate::item::Malformed;
@@ -29,7 +28,6 @@ const LISTED_AHEAD: usize = 256;
 
 pub(super) struct Inner {
     pub(super) frontier: Arc<UrlFrontier>,
-    pub(super) figures: Arc<Figures>,
     pub(super) puts: Puts,
     /// None: whoever reaches it may ask.
     pub(super) token: Option<String>,
@@ -202,7 +200,6 @@ impl Inner {
             lease_s: asked.delay_requestable,
         };
         let handed = self.frontier.get(&wanted).await.map_err(failed)?;
-        self.figures.handed(handed.len());
         let infos = handed.into_iter().map(|one| Ok(info(&one.crawl, &one.key, one.url, one.metadata)));
         Ok(tokio_stream::iter(infos))
     }

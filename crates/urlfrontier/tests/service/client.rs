@@ -14,8 +14,8 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status, Streaming};
 use tonic_prost::ProstCodec;
 use urlfrontier::UrlFrontier;
-use urlfrontier::grpc::Server;
 use urlfrontier::grpc::messages::{self as m, AckMessage, StringList};
+use urlfrontier::grpc::{Access, Server};
 
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct UrlInfo {
@@ -177,6 +177,7 @@ pub(crate) struct Rig {
     pub(crate) client: Client,
     pub(crate) clock: Arc<AtomicI64>,
     pub(crate) store: Store,
+    pub(crate) frontier: Arc<UrlFrontier>,
     pub(crate) address: SocketAddr,
 }
 
@@ -196,13 +197,15 @@ pub(crate) fn served(token: Option<&str>, test: impl AsyncFnOnce(&Rig)) {
     let store = Store::in_memory(7);
     let clock = Arc::new(AtomicI64::new(NOW));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let frontier = frontier(store.clone(), &clock, 7);
     let server =
-        Server::start(listener, token.map(str::to_owned), frontier(store.clone(), &clock, 7)).unwrap();
+        Server::start(listener, Access { token: token.map(str::to_owned) }, Arc::clone(&frontier))
+            .unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let mut client = Client::connect(server.address).await;
         client.token = token.map(str::to_owned);
-        let rig = Rig { client, clock, store: store.clone(), address: server.address };
+        let rig = Rig { client, clock, store: store.clone(), frontier, address: server.address };
         test(&rig).await;
         assert_eq!(urlfrontier::check(&store).await.unwrap(), Vec::<String>::new());
     });

@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime};
 use store::{Options, Store};
 use tokio_stream::StreamExt;
 use urlfrontier::UrlFrontier;
-use urlfrontier::grpc::Server;
 use urlfrontier::grpc::messages::{self as m, AckMessage, Empty, GetParams};
+use urlfrontier::grpc::{Access, Server};
 
 use crate::client::{Client, UrlInfo, discovered, info};
 
@@ -31,7 +31,8 @@ fn child_that_is_killed() {
     let store = Store::open(&Path::new(&dir).join("store"), &Options::default()).unwrap();
     let seed = u64::from(std::process::id());
     let frontier = Arc::new(UrlFrontier::new(store, Arc::new(system_time), None, seed));
-    let server = Server::start(TcpListener::bind("127.0.0.1:0").unwrap(), None, frontier).unwrap();
+    let server =
+        Server::start(TcpListener::bind("127.0.0.1:0").unwrap(), Access::default(), frontier).unwrap();
     let notice = Path::new(&dir).join("address");
     std::fs::write(notice.with_extension("new"), server.address.to_string()).unwrap();
     std::fs::rename(notice.with_extension("new"), &notice).unwrap();

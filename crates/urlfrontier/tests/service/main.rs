@@ -475,3 +475,68 @@ fn g9_what_is_dumped_deleted_and_put_back_is_the_same() {
         assert_eq!(dump().await, before);
     });
 }
+
+#[test]
+fn g10_crawls_and_queues_are_listed_with_their_figures() {
+    served(None, async |rig| {
+        rig.client.put(many("news", 30, 2)).await;
+        rig.client.put(many("shop", 3, 1)).await;
+        let (key, crawl) = ("h7.example".to_owned(), "news".to_owned());
+        let time = NOW_S + 60;
+        set(rig, "BlockQueueUntil", m::BlockQueueParams { key, time, crawl, local: false }).await;
+        let got = rig.client.get(of("news", 10, 1)).await;
+        assert_eq!(got.len(), 10);
+        rig.client.put(got.into_iter().take(4).map(|info| known(info, 0)).collect()).await;
+
+        let frontier = &rig.frontier;
+        let page = frontier.crawl_page(None, 1).await.unwrap();
+        let news = &page.crawls[0];
+        assert_eq!(
+            (news.name.as_str(), news.blocked_queues, page.next.as_deref()),
+            ("news", 1, Some("news"))
+        );
+        let stats = &news.stats;
+        assert_eq!((stats.queues, stats.active, stats.in_process, stats.completed), (30, 56, 6, 4));
+        let rest = frontier.crawl_page(Some("news"), 5).await.unwrap();
+        let names: Vec<_> = rest.crawls.iter().map(|crawl| crawl.name.as_str()).collect();
+        assert_eq!((names, rest.next), (vec!["shop"], None));
+        let done = frontier.figures.done();
+        assert_eq!((done.ok, done.skipped, done.failed, done.handed), (67, 0, 0, 10));
+        // One sample at least: puts of a crawl and nothing of another.
+        let rates = frontier.figures.rates("news");
+        assert!(rates.put_per_s > 0.0 && rates.handed_per_s > 0.0, "{rates:?}");
+        assert_eq!(frontier.figures.rates("shop").handed_per_s, 0.0);
+
+        // Pages of queues, and of those that begin so.
+        let (mut keys, mut behind) = (Vec::new(), None);
+        loop {
+            let page = frontier.queue_page("news", "", behind.as_deref(), 7).await.unwrap();
+            keys.extend(page.queues.into_iter().map(|queue| queue.key));
+            behind = page.next;
+            if behind.is_none() {
+                break;
+            }
+        }
+        let mut expected: Vec<String> = (0..30).map(|n| format!("h{n}.example")).collect();
+        expected.sort_unstable();
+        assert_eq!(keys, expected);
+        let begin = frontier.queue_page("news", "h2", None, 5).await.unwrap();
+        let rest = frontier.queue_page("news", "h2", begin.next.as_deref(), 100).await.unwrap();
+        assert_eq!((begin.queues.len(), rest.queues.len(), rest.next), (5, 6, None), "h2, h20 to h29");
+        assert_eq!(
+            frontier.queue_page("news", "x", None, 5).await.unwrap(),
+            urlfrontier::QueuePage::default()
+        );
+
+        let (blocked, next) = frontier.blocked_page("news", None, 10).await.unwrap();
+        assert_eq!((blocked.len(), next), (1, None));
+        assert_eq!((blocked[0].key.as_str(), blocked[0].blocked_until_s), ("h7.example", Some(time)));
+        rig.pass(59_999);
+        assert_eq!(frontier.crawl_page(None, 1).await.unwrap().crawls[0].blocked_queues, 1);
+        rig.pass(1);
+        assert_eq!(frontier.crawl_page(None, 1).await.unwrap().crawls[0].blocked_queues, 0, "it has ended");
+        assert!(frontier.blocked_page("news", None, 10).await.unwrap().0.is_empty());
+        assert_eq!(frontier.delete_crawl("news").await.unwrap(), 60);
+        assert_eq!(frontier.crawl_page(None, 9).await.unwrap().crawls.len(), 1);
+    });
+}
