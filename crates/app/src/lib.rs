@@ -30,6 +30,7 @@ pub mod reports;
 mod state;
 pub mod status;
 pub mod traps;
+pub mod url_frontier;
 mod urls;
 pub mod walks;
 pub mod why;

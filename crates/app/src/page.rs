@@ -170,11 +170,11 @@ pub(crate) fn next(rest: Option<KeyRange>) -> Option<String> {
 }
 
 /// A name as a cursor.
-fn name_cursor(name: &str) -> String {
+pub(crate) fn name_cursor(name: &str) -> String {
     BASE64URL_NOPAD.encode(name.as_bytes())
 }
 
-fn cursor_name(cursor: &str) -> Answer<String> {
+pub(crate) fn cursor_name(cursor: &str) -> Answer<String> {
     let bytes = BASE64URL_NOPAD.decode(cursor.as_bytes()).map_err(|_| wrong_cursor())?;
     String::from_utf8(bytes).map_err(|_| wrong_cursor())
 }

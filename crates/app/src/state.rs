@@ -12,6 +12,7 @@ use policy::catalog::{Catalog, Change};
 use policy::url::CrawlUrl;
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, Semaphore};
+use urlfrontier::UrlFrontier;
 
 use crate::{Answer, Live, Problem};
 
@@ -23,6 +24,8 @@ pub struct App(Arc<Inner>);
 
 pub struct Inner {
     pub frontier: Arc<Frontier>,
+    /// The frontier of other crawlers, in the same store.
+    pub urls: Arc<UrlFrontier>,
     /// The data directory.
     pub data: PathBuf,
     pub live: Arc<Live>,
@@ -42,9 +45,20 @@ impl Deref for App {
     }
 }
 
+/// There is one in a process: it remembers what nobody else changes.
+fn urls_of(frontier: &Arc<Frontier>) -> UrlFrontier {
+    let store = frontier.store().clone();
+    // Among nodes on one store, counters of one's own; two that draw the same number only wait for each other.
+    let number = store.is_shared().then(std::process::id);
+    let clock = Arc::clone(frontier);
+    let seed = frontier.now().0.cast_unsigned() ^ (u64::from(std::process::id()) << 44);
+    UrlFrontier::new(store, Arc::new(move || clock.now().0), number, seed)
+}
+
 impl App {
     pub fn new(frontier: Arc<Frontier>, data: PathBuf, live: Arc<Live>) -> App {
         App(Arc::new(Inner {
+            urls: Arc::new(urls_of(&frontier)),
             frontier,
             data,
             live,

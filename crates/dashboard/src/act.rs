@@ -13,7 +13,7 @@ use axum::routing::post;
 use declare::counted;
 
 use super::forms::Filled;
-use super::{Site, traps};
+use super::{Site, crawls, traps};
 
 const KINDS: [(&str, Kind); 3] =
     [("seeds", Kind::Seed), ("profiles", Kind::Profile), ("collections", Kind::Collection)];
@@ -27,6 +27,7 @@ pub(super) fn routes() -> Router<Site> {
         .route("/act/harvest", post(|site, filled| carry_out(site, filled, harvest)))
         .route("/act/introduce", post(|site, filled| carry_out(site, filled, introduce)))
         .route("/act/trap", post(|site, filled| carry_out(site, filled, traps::decide)))
+        .route("/act/crawls", post(|site, filled| carry_out(site, filled, crawls::change)))
         .route("/act/walk", post(|site, filled| carry_out(site, filled, resume_walk)))
 }
 

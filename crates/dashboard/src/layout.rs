@@ -31,6 +31,7 @@ const NAVIGATION: [(&str, &[(&str, &str)]); 3] = [
             ("/nodes", "Nodes"),
             ("/traps", "Traps"),
             ("/inspect", "Why"),
+            ("/crawls", "Other crawlers"),
         ],
     ),
     (

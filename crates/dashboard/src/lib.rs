@@ -20,6 +20,7 @@ mod act;
 mod address;
 mod assets;
 mod captures;
+mod crawls;
 mod declaration;
 mod declared;
 mod forms;
@@ -77,6 +78,7 @@ fn routes() -> Router<Site> {
         .route("/queue", get(queue::show))
         .route("/inspect", get(inspect::show))
         .route("/traps", get(traps::show))
+        .route("/crawls", get(crawls::show))
         .route("/walks", get(walks::list))
         .route("/walks/{name}", get(walks::one))
         .route("/links", get(links::top))

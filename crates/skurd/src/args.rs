@@ -135,6 +135,16 @@ pub(crate) enum Command {
         after_help = "Examples:\n  skurd traps list\n  skurd traps exclude 5f3a01c2 --profile daily\n  skurd traps release 5f3a01c2"
     )]
     Traps(look::TrapsCommand),
+    /// The frontier of other crawlers: what their crawls and queues hold
+    ///
+    /// It is served to them with `skurd serve --url-frontier`.
+    #[command(
+        subcommand,
+        arg_required_else_help = true,
+        after_help = "Examples:\n  skurd url-frontier list\n  skurd url-frontier queues news --blocked
+  skurd url-frontier block news vg.no --for 1h"
+    )]
+    UrlFrontier(look::UrlFrontierCommand),
     /// List the blacklist, add to it, lift from it
     #[command(after_help = "Examples:\n  skurd blacklist --collection news
   skurd blacklist add https://vg.no/trap/ --reason 'endless calendar' --for 7d

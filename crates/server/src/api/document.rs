@@ -63,6 +63,7 @@ fn tags() -> Value {
         { "name": "walks", "description": "The ids of URL templates: what was found, what is missing, what is left." },
         { "name": "archive", "description": "What was harvested." },
         { "name": "index", "description": "What pages say about each other: ranks, links with their texts, what was never captured." },
+        { "name": "url-frontier", "description": "The crawls and queues of other crawlers that are served beside the harvest." },
         { "name": "reports", "description": "Lateness, domains, errors, and what politeness allows." },
         { "name": "config", "description": "Checking a config, applying it, and seeing what it would harvest." },
         { "name": "server", "description": "Figures, events, metrics, health." },

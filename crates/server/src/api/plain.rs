@@ -12,7 +12,8 @@ use app::index::ranks::{self, List, Top};
 use app::index::{self, IndexDomain, IndexInlink, IndexItem, IndexOutlink, IndexPage, One, PageFacts};
 use app::reports::budgets;
 use app::{
-    App, Page, Paging, blacklist, captures, control, first, hosts, nodes, queue, status, traps, walks, why,
+    App, Page, Paging, blacklist, captures, control, first, hosts, nodes, queue, status, traps, url_frontier,
+    walks, why,
 };
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
@@ -241,6 +242,36 @@ plain! {
         /// List the links of a page with their texts, in the order of where they lead
         get "/api/v1/index/outlinks": links::list_outlinks(?asked: Outlinks) -> Page<IndexOutlink>,
             404: "There is no such index, or the page is not known";
+    }
+
+    "url-frontier" {
+        /// Get how the frontier of other crawlers is set
+        get "/api/v1/url-frontier": url_frontier::get_url_frontier() -> url_frontier::UrlFrontierState;
+
+        /// Switch on or off that URLs are handed out to other crawlers
+        ///
+        /// What they put is taken either way.
+        put "/api/v1/url-frontier/activity":
+            url_frontier::set_url_frontier_activity(activity: Json<url_frontier::Activity>)
+            -> url_frontier::UrlFrontierState;
+
+        /// List the crawls of other crawlers, by name
+        get "/api/v1/url-frontier/crawls": url_frontier::list_crawls(?paging: Paging)
+            -> Page<url_frontier::CrawlItem>;
+
+        /// List the queues of a crawl, by key
+        get "/api/v1/url-frontier/queues": url_frontier::list_crawl_queues(?filter: url_frontier::Filter)
+            -> Page<url_frontier::CrawlQueueItem>, 404: "There is no such crawl";
+
+        /// Let a queue give nothing for a while, or end that
+        post "/api/v1/url-frontier/block": url_frontier::block_crawl_queue(block: Json<url_frontier::Block>)
+            -> url_frontier::CrawlQueueItem;
+
+        /// Delete a queue with its URLs, or a crawl with its queues
+        ///
+        /// They are gone at once; their rows are swept up afterwards.
+        post "/api/v1/url-frontier/delete": url_frontier::delete_crawl_urls(delete: Json<url_frontier::Delete>)
+            -> url_frontier::Deleted, 404: "There is no such crawl";
     }
 
     "reports" {

@@ -289,6 +289,95 @@ pub(crate) enum TrapsCommand {
     },
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum UrlFrontierCommand {
+    /// The crawls of other crawlers, by name, with their figures
+    ///
+    /// Rates are of the process that serves them, in the last minute.
+    List {
+        #[command(flatten)]
+        data: DataDir,
+        /// Print one JSON object per crawl
+        #[arg(long)]
+        json: bool,
+    },
+    /// The queues of a crawl, by key, with their figures
+    Queues {
+        /// As the list shows it
+        crawl: String,
+        /// Only those whose key begins so
+        #[arg(long, value_name = "BEGINNING")]
+        key: Option<String>,
+        /// Only those that are blocked now, the first to be free first
+        #[arg(long)]
+        blocked: bool,
+        /// At most so many
+        #[arg(long)]
+        limit: Option<u64>,
+        #[command(flatten)]
+        data: DataDir,
+        /// Print one JSON object per queue
+        #[arg(long)]
+        json: bool,
+    },
+    /// Let a queue give nothing for a while
+    Block {
+        /// As the list shows it
+        crawl: String,
+        /// The key of the queue
+        key: String,
+        /// How long, like `1h`
+        #[arg(long = "for", value_name = "DURATION")]
+        span: String,
+        #[command(flatten)]
+        data: DataDir,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// End the block of a queue
+    Unblock {
+        /// As the list shows it
+        crawl: String,
+        /// The key of the queue
+        key: String,
+        #[command(flatten)]
+        data: DataDir,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Delete a crawl with all its queues and URLs, or one of its queues
+    Delete {
+        /// As the list shows it
+        crawl: String,
+        /// Only this queue
+        #[arg(long)]
+        key: Option<String>,
+        #[command(flatten)]
+        data: DataDir,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Hand out URLs again
+    Activate {
+        #[command(flatten)]
+        data: DataDir,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Hand out nothing more until it is activated; what is put is taken
+    Deactivate {
+        #[command(flatten)]
+        data: DataDir,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct TrapsArgs {
     #[command(flatten)]

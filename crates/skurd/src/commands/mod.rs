@@ -10,6 +10,7 @@ mod listing;
 mod look;
 mod manual;
 mod nodes;
+mod other_crawlers;
 mod pause;
 mod report;
 mod serve;
@@ -76,6 +77,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Command::Hosts(args) => look::hosts(&args),
         Command::Nodes(args) => nodes::run(&args),
         Command::Traps(command) => traps::run(&command),
+        Command::UrlFrontier(command) => other_crawlers::run(&command),
         Command::Blacklist(args) => look::blacklist(&args),
         Command::Why(args) => why::run(&args),
         Command::Index(command) => index::run(&command),

@@ -39,12 +39,16 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     let file = args.config.as_deref().unwrap_or(Path::new("")).display().to_string();
     warn(&file, &warnings)?;
     let dir = &args.harvest.data.dir;
+    let (app, live) = app_of(&harvest, dir);
     #[cfg(feature = "url-frontier")]
     let urls = args
         .url_frontier
-        .map(|address| super::url_frontier::start(&harvest, address, token.clone(), args.harvest.json))
+        .map(|address| {
+            let urls = Arc::clone(&app.urls);
+            super::url_frontier::start(urls, address, token.clone(), args.harvest.json)
+        })
         .transpose()?;
-    let (server, live) = start(&harvest, dir, listen(args.listen)?, token, args.harvest.json)?;
+    let server = start_app(&harvest, app, listen(args.listen)?, token, args.harvest.json)?;
     let ran = harvest.start(false).and_then(|started| {
         run::tell_started(&started, args.harvest.json)?;
         run::told(&harvest, &Until::default(), args.harvest.json, Some(live))
@@ -120,6 +124,16 @@ pub(super) fn start(
     as_json: bool,
 ) -> Result<(Server, Arc<Live>)> {
     let (app, live) = app_of(harvest, dir);
+    Ok((start_app(harvest, app, listener, token, as_json)?, live))
+}
+
+fn start_app(
+    harvest: &Harvest,
+    app: App,
+    listener: TcpListener,
+    token: Option<String>,
+    as_json: bool,
+) -> Result<Server> {
     let server = Server::start(listener, Guard::new(token)?, app, dashboard::pages)?;
     let host = match server.address.ip().is_unspecified() {
         true => rustix::system::uname().nodename().to_string_lossy().into_owned(),
@@ -131,7 +145,7 @@ pub(super) fn start(
         true => line(json!({ "event": "serving", "url": url, "address": server.address.to_string() }))?,
         false => note(&format!("the dashboard is at {url}"))?,
     }
-    Ok((server, live))
+    Ok(server)
 }
 
 /// What the config says, with what the command line says of it.

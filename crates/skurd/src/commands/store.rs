@@ -20,11 +20,8 @@ pub(crate) fn check(dir: &Path, as_json: bool) -> Result<()> {
     let not_sound = || format!("{} is not sound", dir.display());
     let report = session.wait(session.frontier.store().check()).with_context(not_sound)?;
     let findings = session.wait(session.frontier.audit()).with_context(not_sound)?.findings;
-    #[cfg(feature = "url-frontier")]
-    let findings = {
-        let others = session.wait(urlfrontier::check(session.frontier.store())).with_context(not_sound)?;
-        [findings, others].concat()
-    };
+    let others = session.wait(urlfrontier::check(session.frontier.store())).with_context(not_sound)?;
+    let findings = [findings, others].concat();
     let mut out = stdout();
     print(&mut out, &report, &findings, as_json)?;
     if !findings.is_empty() {

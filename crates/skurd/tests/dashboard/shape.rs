@@ -25,6 +25,7 @@ fn pages(town: &Town) -> Vec<(&'static str, String)> {
         ("profile", "/profiles/daily"),
         ("collections", "/collections"),
         ("collection", "/collections/news"),
+        ("crawls", "/crawls"),
         ("walks", "/walks"),
         ("walk", "/walks/items"),
         ("captures", "/captures?prefix=http://a.test/"),
