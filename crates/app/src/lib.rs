@@ -22,6 +22,7 @@ pub mod first;
 pub mod hosts;
 pub mod index;
 pub mod live;
+mod neighbours;
 pub mod nodes;
 pub mod page;
 mod problem;

@@ -14,6 +14,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Mutex, Semaphore};
 use urlfrontier::UrlFrontier;
 
+use crate::neighbours::Ours;
 use crate::{Answer, Live, Problem};
 
 /// Requests that read the whole queue at the same time; the others wait for their turn.
@@ -53,6 +54,7 @@ fn urls_of(frontier: &Arc<Frontier>) -> UrlFrontier {
     let clock = Arc::clone(frontier);
     let seed = frontier.now().0.cast_unsigned() ^ (u64::from(std::process::id()) << 44);
     UrlFrontier::new(store, Arc::new(move || clock.now().0), number, seed)
+        .among(Arc::new(Ours(Arc::clone(frontier))))
 }
 
 impl App {

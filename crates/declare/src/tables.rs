@@ -90,6 +90,9 @@ record! {
          harvested, with a note in the archive, or not.";
     index_across: Bool, Default, "yes",
         "Whether there is a link index across all collections too, besides the one each has.";
+    share_hosts: Bool, Default, "yes",
+        "Whether hosts rest after other crawlers too that get their URLs here (`--url-frontier`), and \
+         they after us: where the key of a queue is the name of a host.";
     politeness: Kind::Table(&POLITENESS), Empty, "",
         "The delay between two requests to a host is its response time × factor, at least min and \
          at most max.";

@@ -15,7 +15,7 @@ use crate::schema::{GROUPS, HOSTS, Host, Slot};
 use crate::transaction::Transaction;
 
 /// When to come again while all slots are taken: nobody knows when one is free.
-const COME_AGAIN: Span = Span::seconds(1);
+pub(crate) const COME_AGAIN: Span = Span::seconds(1);
 
 /// Whether somebody may call.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -283,6 +283,7 @@ fn settings() -> Settings {
         index_across: true,
         robots_cache: Span(42),
         browser: BrowserProgram { path: Some("/b".into()), sandbox: true, tabs: 104 },
+        share_hosts: true,
     }
 }
 
@@ -607,6 +608,7 @@ fn b1_what_format_2_declared_means_the_same_without_a_browser() {
             })),
             Change::PutSettings(own) => Change::PutSettings(Box::new(Settings {
                 browser: BrowserProgram::default(),
+                share_hosts: false,
                 politeness: plain(&own.politeness),
                 ..*own
             })),

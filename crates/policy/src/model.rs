@@ -299,6 +299,8 @@ pub struct Settings {
     /// A3: how long what a server says in its robots.txt is relied on before it is asked again.
     pub robots_cache: Span,
     pub browser: BrowserProgram,
+    /// G11: whether a host rests after other crawlers that this frontier serves, and they after us.
+    pub share_hosts: bool,
 }
 
 /// A4: what a certificate that is expired, or of nobody known, or of somebody else, is taken for.
@@ -325,6 +327,7 @@ impl Default for Settings {
             index_across: false,
             robots_cache: Span::hours(24),
             browser: BrowserProgram::default(),
+            share_hosts: false,
         }
     }
 }

@@ -13,6 +13,7 @@ use store::table::KeyRange;
 use store::{Durability, Error, Order, Result, Tx};
 
 use crate::UrlFrontier;
+use crate::neighbours::{Meeting, is_host};
 use crate::queues::{Settled, Sight};
 use crate::tables::{
     COUNTS, CRAWL_COUNTS, CRAWLS, LEASES, PLACES, QUEUES, Queue, READY, Settings, State, URLS, millis, sum,
@@ -178,6 +179,8 @@ impl UrlFrontier {
             // Nothing is known of it until this is committed.
             self.heads.lock().remove(&crawl.id);
         }
+        let meeting = self.neighbours.as_ref().and_then(|neighbours| neighbours.meet());
+        let meeting = meeting.as_deref();
         let served = self
             .store
             .transact_idempotent(|tx| async move {
@@ -189,7 +192,7 @@ impl UrlFrontier {
                 if !is_there || !settings.active {
                     return Ok(Found::default());
                 }
-                let round = Round { frontier: self, tx: &tx, now, crawl, call, settings: &settings };
+                let round = Round { frontier: self, tx: &tx, now, crawl, call, settings: &settings, meeting };
                 match key {
                     Some(key) => round.one(key).await,
                     None => round.all(head).await,
@@ -211,6 +214,7 @@ struct Round<'a> {
     crawl: &'a Crawl,
     call: &'a Call,
     settings: &'a Settings,
+    meeting: Option<&'a dyn Meeting>,
 }
 
 impl Round<'_> {
@@ -307,11 +311,23 @@ impl Round<'_> {
             let later = Settled::After(self.now.saturating_add(PASSED_OVER_MS));
             return self.frontier.settle(self.tx, &sight, &was, row, later);
         }
+        let shared = self.meeting.filter(|_| is_host(key));
+        if let Some(meeting) = shared
+            && let Some(free) = meeting.free_at(self.tx, key).await?
+        {
+            return self.frontier.settle(self.tx, &sight, &was, row, Settled::After(free));
+        }
         let wanted = self.call.per_queue.min(self.call.urls - found.handed.len().min(self.call.urls));
         let held_until = leases.held_until;
         let (taken, left) = self.take(&row, leases.over, wanted, found, key).await?;
         if taken == 0 {
             return self.frontier.settle(self.tx, &sight, &was, row, Settled::AsDue);
+        }
+        if let Some(meeting) = shared {
+            // As if it were asked for one after the other, for as long as they are the client's.
+            let delay = millis(u64::from(row.delay_s.unwrap_or(self.settings.delay_s)));
+            let busy = delay.saturating_mul(i64::try_from(taken).unwrap_or(i64::MAX)).min(self.call.lease_ms);
+            meeting.book(self.tx, key, self.now.saturating_add(busy)).await?;
         }
         row.got = Some(self.now);
         self.frontier.lock_gates(self.tx, row.id)?;

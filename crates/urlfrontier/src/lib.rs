@@ -8,6 +8,7 @@
 //! | `put`, `get` | the two ways of a URL: in or back, and out under a lease |
 //! | `queues` | what is said of queues and crawls: delays, blocks, limits, deletion |
 //! | `remove` | sweeping up what was deleted |
+//! | `neighbours` | hosts that somebody else asks too |
 //! | `counts`, `figures` | counts and lists; what this process did lately |
 //! | `check` | what must hold between the tables |
 //! | `grpc` | the service (feature `grpc`) |
@@ -24,6 +25,7 @@ mod golden_rows;
 #[cfg(feature = "grpc")]
 pub mod grpc;
 mod item;
+mod neighbours;
 mod put;
 mod queues;
 mod remove;
@@ -45,6 +47,7 @@ pub use item::{
     CRAWL_BYTES_MAX, DEFAULT_CRAWL, Item, KEY_BYTES_MAX, METADATA_BYTES_MAX, Malformed, News, URL_BYTES_MAX,
     crawl_of, key_of,
 };
+pub use neighbours::{Meeting, Neighbours, Pending};
 use parking_lot::Mutex;
 pub use put::Ack;
 use store::{Result, Store, Tx};
@@ -68,6 +71,7 @@ pub struct UrlFrontier {
     heads: Mutex<HashMap<u64, i64, RandomState>>,
     /// Whose turn it is where any crawl will do.
     next_crawl: AtomicUsize,
+    neighbours: Option<Arc<dyn Neighbours>>,
     /// Of this process.
     pub figures: Figures,
     /// Where this process serves it, if it does.
@@ -93,9 +97,16 @@ impl UrlFrontier {
             rng: Mutex::new(fastrand::Rng::with_seed(seed)),
             heads: Mutex::default(),
             next_crawl: AtomicUsize::default(),
+            neighbours: None,
             figures: Figures::default(),
             served_at: OnceLock::new(),
         }
+    }
+
+    /// Hosts are shared with these, as far as they say so.
+    pub fn among(mut self, neighbours: Arc<dyn Neighbours>) -> UrlFrontier {
+        self.neighbours = Some(neighbours);
+        self
     }
 
     fn now(&self, tx: &Tx) -> i64 {

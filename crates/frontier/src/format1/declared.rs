@@ -371,6 +371,7 @@ impl From<Settings> for model::Settings {
             index_across: old.index_across,
             robots_cache: Span::hours(24),
             browser: BrowserProgram::default(),
+            share_hosts: false,
         }
     }
 }
