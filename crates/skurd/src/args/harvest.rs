@@ -147,10 +147,18 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Also serve the URL Frontier API (gRPC) of other crawlers here; any address but loopback wants
-    /// the token
+    /// the token or a certificate
     #[cfg(feature = "url-frontier")]
     #[arg(long, value_name = "ADDR:PORT")]
     pub(crate) url_frontier: Option<SocketAddr>,
+    /// The certificate of that address (PEM, with those that lead to an authority): TLS is spoken there
+    #[cfg(feature = "url-frontier")]
+    #[arg(long, value_name = "FILE", requires = "url_frontier", requires = "url_frontier_key")]
+    pub(crate) url_frontier_cert: Option<PathBuf>,
+    /// The private key of that certificate (PEM)
+    #[cfg(feature = "url-frontier")]
+    #[arg(long, value_name = "FILE", requires = "url_frontier_cert")]
+    pub(crate) url_frontier_key: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, clap::Args)]

@@ -30,7 +30,13 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     let token = token(args)?;
     check_reach(args.listen, token.as_deref())?;
     #[cfg(feature = "url-frontier")]
-    args.url_frontier.map(|address| check_reach(address, token.as_deref())).transpose()?;
+    let tls = super::url_frontier::tls(args)?;
+    #[cfg(feature = "url-frontier")]
+    if let Some(address) = args.url_frontier
+        && tls.is_none()
+    {
+        check_reach(address, token.as_deref())?;
+    }
     let declared = declared(args)?;
     let warnings = declared.as_ref().map(Declared::warnings).unwrap_or_default();
     // Who asks can be said while it serves.
@@ -45,7 +51,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         .url_frontier
         .map(|address| {
             let urls = Arc::clone(&app.urls);
-            super::url_frontier::start(urls, address, token.clone(), args.harvest.json)
+            super::url_frontier::start(urls, address, token.clone(), tls, args.harvest.json)
         })
         .transpose()?;
     let server = start_app(&harvest, app, listen(args.listen)?, token, args.harvest.json)?;

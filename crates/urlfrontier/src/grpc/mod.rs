@@ -7,6 +7,7 @@
 pub mod messages;
 mod puts;
 mod service;
+mod tls;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 pub use puts::UNACKED_MAX;
 use service::{Inner, Service};
+pub use tls::Tls;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -55,6 +57,8 @@ impl std::fmt::Debug for Server {
 pub struct Access {
     /// Each call must bring it; without one, whoever reaches the address may ask.
     pub token: Option<String>,
+    /// Without it, HTTP/2 is spoken as it is.
+    pub tls: Option<Tls>,
 }
 
 impl Server {
@@ -85,7 +89,11 @@ impl Server {
             let _ = stopped.wait_for(|stopped| *stopped).await;
         };
         let listening = runtime.spawn(async move {
-            if let Err(error) = router.serve_with_incoming_shutdown(incoming, stopping).await {
+            let ended = match &access.tls {
+                Some(tls) => router.serve_with_incoming_shutdown(tls::accept(incoming, tls), stopping).await,
+                None => router.serve_with_incoming_shutdown(incoming, stopping).await,
+            };
+            if let Err(error) = ended {
                 tracing::warn!("the URL frontier ended: {error}");
             }
         });

@@ -199,7 +199,7 @@ pub(crate) fn served(token: Option<&str>, test: impl AsyncFnOnce(&Rig)) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let frontier = frontier(store.clone(), &clock, 7);
     let server =
-        Server::start(listener, Access { token: token.map(str::to_owned) }, Arc::clone(&frontier))
+        Server::start(listener, Access { token: token.map(str::to_owned), tls: None }, Arc::clone(&frontier))
             .unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {

@@ -4,6 +4,7 @@
 
 mod client;
 mod killed;
+mod tls;
 mod wire;
 
 use std::collections::{HashMap, HashSet};
