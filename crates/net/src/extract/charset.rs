@@ -11,16 +11,19 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 
 use encoding_rs::{
     CoderResult, Decoder, Encoding, ISO_2022_JP, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252,
 };
 
 use super::prescan;
+use super::window::Window;
 
 /// Input taken at a time when bringing a page to UTF-8.
 const INPUT_BYTES: usize = 8 << 10;
+
+const CHARACTER_BYTES_MAX: u64 = 4;
 
 /// The encoding of a page, as its pieces of text need it.
 #[derive(Clone, Debug)]
@@ -149,6 +152,68 @@ fn valid_head(bytes: &[u8]) -> Option<&str> {
 /// character.
 fn is_ascii_like(encoding: &'static Encoding) -> bool {
     ![UTF_16LE, UTF_16BE, ISO_2022_JP].contains(&encoding)
+}
+
+/// A page in UTF-8, whatever it was written in, without byte order mark; and what that was.
+pub fn in_utf8<'a>(
+    window: Window<'a>,
+    http: Option<&str>,
+    of: Written,
+) -> (Box<dyn Read + 'a>, &'static Encoding) {
+    let (charset, mark) = match of {
+        Written::Html => of_html(window.bytes(), http),
+        Written::Xml => of_xml(window.bytes(), http),
+        Written::Css => of_css(window.bytes(), http),
+    };
+    let mut window = window;
+    window.consume(mark);
+    let encoding = charset.encoding();
+    let reader = window.into_reader();
+    let reader: Box<dyn Read> = match charset.found.get() {
+        Found::Sure if encoding == UTF_8 => Box::new(reader),
+        Found::Sure => Box::new(BufReader::new(Transcoded::new(reader, &charset))),
+        Found::Nothing | Found::Utf8 => Box::new(Undeclared { source: Some(reader), rest: None, charset }),
+    };
+    (reader, encoding)
+}
+
+/// How a text says which encoding it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    Html,
+    Xml,
+    Css,
+}
+
+/// A stream that begins in ASCII: what it is in is seen when that ends.
+struct Undeclared<'a, R> {
+    source: Option<R>,
+    rest: Option<Box<dyn Read + 'a>>,
+    charset: Charset,
+}
+
+impl<'a, R: Read + 'a> Read for Undeclared<'a, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if let Some(rest) = &mut self.rest {
+            return rest.read(into);
+        }
+        let Some(source) = &mut self.source else { return Ok(0) };
+        let read = source.read(into)?;
+        if into[..read].is_ascii() {
+            return Ok(read);
+        }
+        let Some(mut source) = self.source.take() else { return Ok(0) };
+        // A character that begins at the very end is all there then, or it is none.
+        let mut head = into[..read].to_vec();
+        let ended = source.by_ref().take(CHARACTER_BYTES_MAX).read_to_end(&mut head)? == 0;
+        let is_utf8 = if ended { std::str::from_utf8(&head).is_ok() } else { valid_head(&head).is_some() };
+        let whole = io::Cursor::new(head).chain(source);
+        self.rest = Some(match is_utf8 {
+            true => Box::new(whole),
+            false => Box::new(BufReader::new(Transcoded::new(whole, &self.charset))),
+        });
+        self.read(into)
+    }
 }
 
 /// A stream brought to UTF-8.

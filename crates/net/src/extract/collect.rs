@@ -246,13 +246,13 @@ fn has_foreign_scheme(raw: &str) -> bool {
 
 /// On a page in an old encoding the query of a link is sent in that encoding, the rest of it in
 /// UTF-8 (WHATWG URL, 4.4).
-fn with_legacy_query<'r>(raw: &'r str, encoding: &'static Encoding) -> std::borrow::Cow<'r, str> {
+pub fn with_legacy_query<'r>(raw: &'r str, encoding: &'static Encoding) -> std::borrow::Cow<'r, str> {
     let encoding = encoding.output_encoding();
     let Some(from) = raw.find('?').filter(|_| encoding != encoding_rs::UTF_8 && !raw.is_ascii()) else {
         return raw.into();
     };
     let (path, query) = raw.split_at(from);
-    let (query, fragment) = query.split_once('#').unwrap_or((query, ""));
+    let (query, fragment) = query.split_at(query.find('#').unwrap_or(query.len()));
     if path.contains('#') || query.is_ascii() {
         return raw.into();
     }
@@ -271,7 +271,6 @@ fn with_legacy_query<'r>(raw: &'r str, encoding: &'static Encoding) -> std::borr
                 .map(|byte| if bare(*byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") }),
         );
     }
-    text.push('#');
     text.push_str(fragment);
     text.into()
 }

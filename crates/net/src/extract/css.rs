@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::io::Read;
+use std::ops::Range;
 
 use super::charset::{self, Charset, Transcoded};
 use super::collect::Collector;
@@ -35,7 +36,7 @@ pub(super) fn file(window: Window<'_>, http: Option<&str>, collector: &mut Colle
 
 /// Of a style sheet that we cut off ourselves, what comes before the last mark that ends something:
 /// half a URL is none.
-pub(super) fn finished(css: &str) -> &str {
+pub fn finished(css: &str) -> &str {
     css.rfind([';', '}', ')']).map_or("", |end| &css[..=end])
 }
 
@@ -45,6 +46,16 @@ pub(super) fn text(css: &str, collector: &mut Collector, how: &'static str) {
     while let Some((raw, is_import)) = scanner.next() {
         collector.add(&unescaped(raw), LinkKind::Requisite, if is_import { "css/@import" } else { how });
     }
+}
+
+/// Every URL in a style sheet, with where it stands as written, between its quotes if it has some.
+pub fn urls(css: &str) -> impl Iterator<Item = (Range<usize>, Cow<'_, str>)> {
+    let mut scanner = Scanner { css, at: 0 };
+    std::iter::from_fn(move || {
+        let (raw, _) = scanner.next()?;
+        let from = raw.as_ptr().addr() - css.as_ptr().addr();
+        Some((from..from + raw.len(), unescaped(raw)))
+    })
 }
 
 struct Scanner<'a> {

@@ -21,13 +21,13 @@ use super::tag::{Attribute, Tag, is_space, tag_end};
 use super::window::Window;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub enum Dialect {
     Html,
     Xml,
 }
 
 /// Takes what the markup is made of.
-pub(super) trait Sink {
+pub trait Sink {
     fn start(&mut self, tag: &Tag<'_>);
     /// An end tag, or the end of an element that closed itself.
     fn end(&mut self, name: &[u8]);
@@ -37,6 +37,10 @@ pub(super) trait Sink {
     fn wants_text(&self) -> bool;
     /// A piece of text: raw where no tags and entities are meant (`script`, `style`, CDATA).
     fn text(&mut self, text: &[u8], raw: bool);
+    /// Whether the rest is of no interest.
+    fn has_enough(&self) -> bool {
+        false
+    }
 }
 
 /// Where in the markup we are between two windows.
@@ -59,14 +63,14 @@ struct Scanner<'s, S> {
 }
 
 /// Reads all of it; true if something was too long to be understood.
-pub(super) fn scan(window: &mut Window<'_>, dialect: Dialect, sink: &mut impl Sink) -> bool {
+pub fn scan(window: &mut Window<'_>, dialect: Dialect, sink: &mut impl Sink) -> bool {
     let foreign = Foreign::new(dialect == Dialect::Xml);
     let mut scanner = Scanner { dialect, sink, state: State::Markup, attributes: Vec::new(), foreign };
     let mut overlong = false;
     loop {
         let consumed = scanner.scan(window.bytes(), window.is_last());
         window.consume(consumed);
-        if window.is_last() {
+        if window.is_last() || scanner.sink.has_enough() {
             return overlong;
         }
         if !window.extend() {
@@ -131,7 +135,8 @@ impl<S: Sink> Scanner<'_, S> {
         let (name_end, end, self_closing) = tag_end(bytes, at, &mut self.attributes)?;
         let name = &bytes[at..name_end];
         let is_foreign = self.foreign.start(name, self_closing);
-        self.sink.start(&Tag::new(name, is_foreign, bytes, &self.attributes));
+        let tag = Tag::new(name, is_foreign, bytes, &self.attributes);
+        self.sink.start(&Tag { self_closing, ..tag });
         if self_closing && (is_foreign || self.dialect == Dialect::Xml) {
             self.sink.end(name);
         } else if self.dialect == Dialect::Html
@@ -266,7 +271,8 @@ fn comment_end(rest: &[u8]) -> Option<usize> {
     memchr_iter(b'>', rest).find(ends).map(|close| close + 1)
 }
 
-fn raw_element(name: &[u8]) -> Option<&'static [u8]> {
+/// The element whose content is no markup, if it is one.
+pub fn raw_element(name: &[u8]) -> Option<&'static [u8]> {
     const RAW: [&[u8]; 7] = [b"script", b"style", b"title", b"textarea", b"iframe", b"xmp", b"plaintext"];
     if !matches!(name.len(), 3 | 5 | 6 | 8 | 9) {
         return None;

@@ -27,7 +27,19 @@ mod value;
 mod window;
 mod words;
 
-use std::io::Read;
+/// What other readers of pages share with this one: the scanner of markup and of style sheets, and the
+/// characters a page is in.
+pub mod scanner {
+    pub use super::charset::{Written, in_utf8};
+    pub use super::collect::with_legacy_query;
+    pub use super::css::{finished as finished_css, urls as urls_of_css};
+    pub use super::markup::{Dialect, Sink, raw_element, scan};
+    pub use super::tag::Tag;
+    pub use super::value::{refresh, srcset};
+    pub use super::window::Window;
+}
+
+use std::io::{BufReader, Read};
 
 use encoding_rs::Encoding;
 use policy::model::LinkKind;
@@ -260,5 +272,6 @@ fn readable<'w>(mut window: Window<'w>, charset: &Charset, mark: usize) -> Windo
     if !charset.needs_transcoding() {
         return window;
     }
-    Window::new(Transcoded::new(window.into_reader(), charset))
+    // It gives whole characters only: a window may end within one.
+    Window::new(BufReader::new(Transcoded::new(window.into_reader(), charset)))
 }

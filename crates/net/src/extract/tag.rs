@@ -5,15 +5,19 @@ use memchr::memchr;
 /// Attributes of one tag that are looked at.
 const ATTRIBUTES_MAX: usize = 256;
 
-pub(super) struct Tag<'a> {
-    pub(super) name: &'a [u8],
+#[derive(Clone, Copy, Debug)]
+pub struct Tag<'a> {
+    pub name: &'a [u8],
     /// It is part of an SVG drawing or a formula.
-    pub(super) is_foreign: bool,
-    bytes: &'a [u8],
-    attributes: &'a [Attribute],
+    pub is_foreign: bool,
+    /// It ends with a slash, whatever that means here.
+    pub self_closing: bool,
+    pub(super) bytes: &'a [u8],
+    pub(super) attributes: &'a [Attribute],
 }
 
 /// Where name and value are in the window.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Attribute {
     name: (usize, usize),
     value: (usize, usize),
@@ -26,11 +30,18 @@ impl<'a> Tag<'a> {
         bytes: &'a [u8],
         attributes: &'a [Attribute],
     ) -> Tag<'a> {
-        Tag { name, is_foreign, bytes, attributes }
+        Tag { name, is_foreign, self_closing: false, bytes, attributes }
+    }
+
+    /// Names and values as written, as many as are looked at.
+    pub fn attributes(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
+        let bytes = self.bytes;
+        let part = |(from, to): (usize, usize)| &bytes[from..to];
+        self.attributes.iter().map(move |one| (part(one.name), part(one.value)))
     }
 
     /// The first attribute of that name (in lower case), as written.
-    pub(super) fn get(&self, name: &[u8]) -> Option<&'a [u8]> {
+    pub fn get(&self, name: &[u8]) -> Option<&'a [u8]> {
         let bytes = self.bytes;
         let named = |one: &&Attribute| bytes[one.name.0..one.name.1].eq_ignore_ascii_case(name);
         self.attributes.iter().find(named).map(|one| &bytes[one.value.0..one.value.1])

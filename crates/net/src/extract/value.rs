@@ -10,7 +10,7 @@ const SRCSET_MAX: usize = 64;
 
 /// The URL of a refresh (`0; url=/x`), by the HTML standard's "shared declarative refresh steps".
 /// One that only reloads has none.
-pub(super) fn refresh(value: &str) -> Option<&str> {
+pub fn refresh(value: &str) -> Option<&str> {
     let value = value.trim_ascii_start();
     let digits = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
     if digits == 0 && !value.starts_with('.') {
@@ -44,7 +44,7 @@ fn after_url_word(text: &str) -> Option<&str> {
 }
 
 /// The URLs of a `srcset`: each up to a blank, its descriptors up to a comma outside parentheses.
-pub(super) fn srcset(value: &str) -> impl Iterator<Item = &str> {
+pub fn srcset(value: &str) -> impl Iterator<Item = &str> {
     let mut rest = value;
     std::iter::from_fn(move || {
         rest = rest.trim_start_matches(|c: char| is_ascii_space(c) || c == ',');

@@ -9,7 +9,7 @@ const CHUNK_BYTES: usize = 64 << 10;
 /// Most that is kept of something that does not end (a tag, a line).
 pub(super) const WINDOW_BYTES_MAX: usize = 4 * CHUNK_BYTES;
 
-pub(super) struct Window<'a> {
+pub struct Window<'a> {
     source: Box<dyn Read + 'a>,
     bytes: Vec<u8>,
     /// What of `bytes` is already understood.
@@ -17,9 +17,15 @@ pub(super) struct Window<'a> {
     ended: bool,
 }
 
+impl std::fmt::Debug for Window<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Window").field("bytes", &self.bytes().len()).finish_non_exhaustive()
+    }
+}
+
 impl<'a> Window<'a> {
     /// With its first piece.
-    pub(super) fn new(source: impl Read + 'a) -> Window<'a> {
+    pub fn new(source: impl Read + 'a) -> Window<'a> {
         let mut window = Window {
             source: Box::new(source),
             bytes: Vec::with_capacity(CHUNK_BYTES / 2),
@@ -30,7 +36,7 @@ impl<'a> Window<'a> {
         window
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         &self.bytes[self.from..]
     }
 

@@ -14,7 +14,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use normalise::{Base, REPEATS_MAX, UrlRules, normalise, normalise_against};
+pub use normalise::{Base, REPEATS_MAX, UrlRules, normalise, normalise_against, with_two_slashes};
 pub use trap::{SEGMENTS_MAX, Trap, trap};
 
 /// Longest URL there is, so that a key made of it stays below the store's 4 KiB.

@@ -82,7 +82,7 @@ pub fn normalise_against(raw: &str, base: &Base, rules: &UrlRules) -> Result<Cra
 /// `///host/x` is `//host/x`: before a host any number of slashes counts as two, backslashes and
 /// what is skipped among them included (WHATWG, "special authority ignore slashes state"). The
 /// crate `url` forgets that for links without a scheme.
-fn with_two_slashes(raw: &str) -> Cow<'_, str> {
+pub fn with_two_slashes(raw: &str) -> Cow<'_, str> {
     let text = raw.trim_start_matches(|c: char| c <= ' ');
     if !text.starts_with(['/', '\\']) {
         return raw.into();
