@@ -137,7 +137,7 @@ impl Row<'_> {
 }
 
 /// A JSON string in ASCII, as `json.dumps` writes it.
-fn push_json(out: &mut String, text: &str) {
+pub fn push_json(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
         match c {
