@@ -1,10 +1,12 @@
 //! What was archived: the list, and of each capture what is known, its record as it lies in the
-//! archive, its content, and its [picture] if it is one; what a browser [saw](seen) of a page; and all
-//! of it as an [index](cdx) for replay.
+//! archive, its content, and its [picture] if it is one; what a browser [saw](seen) of a page; the one
+//! that is nearest to a time, to be [shown](replay); and all of it as an index, [whole](cdx) or [asked](query).
 
 pub mod cdx;
 mod content;
 pub mod picture;
+pub mod query;
+pub mod replay;
 pub mod seen;
 
 use std::io::{Read, Seek, SeekFrom};

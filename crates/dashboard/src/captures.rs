@@ -8,12 +8,13 @@ use declare::text::bytes_text;
 use maud::{Markup, Render, html};
 use net::warc::Reader;
 use server::api::Path;
+use server::replay::View;
 use server::client::segment;
 
 use super::address::href;
 use super::layout::{Search, Table, Visit, badge, class_of, command, empty, facts};
 use super::seen;
-use super::text::{dash, lines, number, or_dash, shown, time, url};
+use super::text::{dash, inspected, lines, number, or_dash, shown, time};
 use crate::Shown;
 
 /// Of a record and of a text, this much is shown.
@@ -46,7 +47,7 @@ pub(super) async fn list(visit: Visit) -> Shown {
         @if page.items.is_empty() && page.next.is_none() {
             (nothing(is_narrow))
         } @else {
-            (table_of(&page.items, true))
+            (table_of(&visit, &page.items, true))
         }
         (visit.pager("cursor", page.next.as_deref()))
     };
@@ -66,7 +67,7 @@ fn nothing(is_narrow: bool) -> Markup {
     }
 }
 
-pub(super) fn table_of(items: &[CaptureItem], with_url: bool) -> Markup {
+pub(super) fn table_of(visit: &Visit, items: &[CaptureItem], with_url: bool) -> Markup {
     let kind = |item: &CaptureItem| {
         html! {
             (or_dash(item.mime.as_deref())) @if item.revisit { " " (badge("plain", "unchanged")) }
@@ -74,14 +75,23 @@ pub(super) fn table_of(items: &[CaptureItem], with_url: bool) -> Markup {
     };
     let path = |item: &CaptureItem| format!("/captures/{}", segment(&item.id));
     let table = Table::new("Captures", items)
-        .name("Time", move |item| html! { a href=(path(item)) { (time(&item.time)) } });
-    let table = if with_url { table.wide("URL", |item| url(&item.url)) } else { table };
+        .name("Time", move |item| html! { a href=(path(item)) { (time(&item.time)) } (way_in(visit, item)) });
+    let table = if with_url { table.wide("URL", |item| inspected(&item.url)) } else { table };
     table
         .figures("Status", |item| status(item.status))
         .column("Type", kind)
         .figures("Size", |item| bytes_text(item.length))
         .column("Collection", |item| shown(&item.collection))
         .render()
+}
+
+/// To the page as it was, on the origin where the archive is shown.
+fn way_in(visit: &Visit, item: &CaptureItem) -> Markup {
+    html! {
+        @if let Some(address) = visit.replay(item, View::Page) {
+            " " a.out href=(address) rel="noreferrer noopener" target="_blank" title="Show as archived" aria-label="Show as archived" { "↗" }
+        }
+    }
 }
 
 fn status(status: Option<u16>) -> Markup {
@@ -96,8 +106,15 @@ pub(super) async fn one(visit: Visit, Path(id): Path<String>) -> Shown {
     let main = html! {
         p.crumbs { a href="/captures" { "Captures" } " / " a href=(href("/captures", &[("url", &item.url)])) { "of this URL" } }
         div.title { h1 { "Capture of " (time(&item.time)) } (status(item.status)) @if item.revisit { (badge("plain", "unchanged")) } }
-        p.address { (url(&item.url)) }
+        p.address { (inspected(&item.url)) }
         (known(&item))
+        @if let Some(address) = visit.replay(&item, View::Page) {
+            p { a href=(address) rel="noreferrer noopener" target="_blank" { "Show as archived" } " " a href=(href("/captures/calendar", &[("collection", &item.collection), ("url", &item.url)])) { "All times" } }
+        }
+        @if let Some(address) = visit.replay(&item, View::Part).filter(|_| is_image(&item)) {
+            h2 { "Picture" }
+            p.shot { img src=(address) alt="The archived picture" loading="lazy"; }
+        }
         @if seen::is_picture(&item.url) {
             h2 { "Picture" }
             a.shot.whole href=(seen::picture_path(&item.id)) { img src=(seen::picture_path(&item.id)) alt="How the page looked" loading="lazy"; }
@@ -124,7 +141,11 @@ pub(super) async fn one(visit: Visit, Path(id): Path<String>) -> Shown {
             li { a href=(format!("/api/v1/{path}/content")) { "Save the content" } }
         }
     };
-    Ok(visit.page("Capture", main))
+    Ok(visit.page_with_pictures("Capture", main))
+}
+
+fn is_image(item: &CaptureItem) -> bool {
+    item.mime.as_deref().is_some_and(|mime| mime.starts_with("image/"))
 }
 
 /// The beginning of something that may be long, and whether there is more.

@@ -60,7 +60,7 @@ async fn told(visit: &Visit, asked: &str) -> Result<Markup, Problem> {
                     p { "What decided is above; " a href="/captures" { "all captures" } " lists what was." }
                 }))
             } @else {
-                (captures::table_of(&archived.items, false))
+                (captures::table_of(visit, &archived.items, false))
                 @if archived.next.is_some() { p { a href=(href("/captures", &[("url", address)])) { "All its captures" } } }
             }
         }))

@@ -5,11 +5,13 @@
 use std::convert::Infallible;
 
 use app::Problem;
+use app::captures::CaptureItem;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
+use server::replay::View;
 use url::form_urlencoded;
 
 use super::address::{Pairs, href};
@@ -52,6 +54,8 @@ pub(super) struct Visit {
     path: String,
     query: Vec<(String, String)>,
     note: Option<u64>,
+    /// The name it was asked under.
+    host: HeaderMap,
 }
 
 impl FromRequestParts<Site> for Visit {
@@ -62,7 +66,9 @@ impl FromRequestParts<Site> for Visit {
         let mut query: Vec<(String, String)> = pairs.into_owned().collect();
         let note = query.iter().find(|(name, _)| name == "note").and_then(|(_, id)| id.parse().ok());
         query.retain(|(name, _)| name != "note");
-        Ok(Visit { site: site.clone(), path: parts.uri.path().to_owned(), query, note })
+        let named = parts.headers.get(header::HOST).map(|host| (header::HOST, host.clone()));
+        let host = named.into_iter().collect();
+        Ok(Visit { site: site.clone(), path: parts.uri.path().to_owned(), query, note, host })
     }
 }
 
@@ -101,6 +107,26 @@ impl Visit {
             (main)
         };
         self.framed(StatusCode::OK, title, main)
+    }
+
+    /// A page with pictures out of the archive, which are on the origin where that is shown.
+    pub(super) fn page_with_pictures(&self, title: &str, main: Markup) -> Response {
+        let mut response = self.page(title, main);
+        let origin = self.site.replay.as_ref().map(|place| place.origin(&self.host));
+        let policy = origin.map(|origin| POLICY.replace("img-src 'self' data:", &format!("img-src 'self' data: {origin}")));
+        if let Some(policy) = policy.and_then(|policy| HeaderValue::try_from(policy).ok()) {
+            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+        }
+        response
+    }
+
+    /// Where a capture is shown; none where none are, or it is none of the web.
+    pub(super) fn replay(&self, item: &CaptureItem, view: View) -> Option<String> {
+        let place = self.site.replay.as_ref()?;
+        let is_web = ["http://", "https://"].iter().any(|scheme| item.url.starts_with(scheme));
+        let stamp: String = item.time.bytes().filter(u8::is_ascii_digit).map(char::from).take(17).collect();
+        // A POST is known by what was sent, and nobody can ask for it.
+        (is_web && !item.url.contains("__wb_method=")).then(|| place.link(&self.host, &item.collection, &stamp, view, &item.url))
     }
 
     fn framed(&self, status: StatusCode, title: &str, main: Markup) -> Response {
@@ -162,7 +188,8 @@ impl Site {
             @for error in &problem.errors { p { code { (shown(&error.pointer)) } " " (shown(&error.detail)) } }
             p { a href="/" { "Back to the overview" } }
         };
-        let nowhere = Visit { site: self.clone(), path: String::new(), query: Vec::new(), note: None };
+        let (path, query, host) = (String::new(), Vec::new(), HeaderMap::new());
+        let nowhere = Visit { site: self.clone(), path, query, note: None, host };
         nowhere.framed(status, &problem.title, main)
     }
 }

@@ -47,7 +47,7 @@ use app::{App, Kind};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
-use server::{Guard, Pages};
+use server::{Guard, Pages, Place};
 
 /// A page, or what went wrong on the way to it.
 type Shown = server::Answer<axum::response::Response>;
@@ -58,11 +58,13 @@ pub struct Site {
     app: App,
     guard: Arc<Guard>,
     forms: Arc<forms::Forms>,
+    /// Where the archive is shown, if it is.
+    replay: Option<Arc<Place>>,
 }
 
 /// The dashboard over an app.
-pub fn pages(app: App, guard: Arc<Guard>) -> Result<Pages> {
-    let site = Site { app, guard, forms: Arc::new(forms::Forms::new()?) };
+pub fn pages(app: App, guard: Arc<Guard>, replay: Option<Arc<Place>>) -> Result<Pages> {
+    let site = Site { app, guard, forms: Arc::new(forms::Forms::new()?), replay };
     let routes = routes().with_state(site.clone());
     // Answers of every kind that a person sees are pages.
     let shown = |router: Router| router.layer(from_fn_with_state(site, problem_page::shown));

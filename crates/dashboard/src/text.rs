@@ -67,10 +67,12 @@ pub(super) fn brief(text: &str) -> Markup {
 
 /// A harvested URL: what is known of it here, and the way out to the web.
 pub(super) fn url(text: &str) -> Markup {
-    html! {
-        a href=(href("/inspect", &[("url", text)])) { (brief(text)) }
-        (way_out(text))
-    }
+    html! { (inspected(text)) (way_out(text)) }
+}
+
+/// A harvested URL: what is known of it here.
+pub(super) fn inspected(text: &str) -> Markup {
+    html! { a href=(href("/inspect", &[("url", text)])) { (brief(text)) } }
 }
 
 /// A link to the web itself, which learns nothing of where it was followed.

@@ -288,8 +288,19 @@ impl Frontier {
         range: &KeyRange,
         limit: usize,
     ) -> Result<(Vec<(CaptureId, Capture)>, Option<KeyRange>)> {
+        self.captures_by(range, limit, Order::Forward).await
+    }
+
+    /// The same in either order.
+    #[crate::boxed]
+    pub async fn captures_by(
+        &self,
+        range: &KeyRange,
+        limit: usize,
+        order: Order,
+    ) -> Result<(Vec<(CaptureId, Capture)>, Option<KeyRange>)> {
         let tx = self.store.begin().await?;
-        let page = CAPTURES.scan(&tx, range, limit, Order::Forward).await?;
+        let page = CAPTURES.scan(&tx, range, limit, order).await?;
         let rows = page.rows.into_iter().map(|(key, row)| (CaptureId::from(key), row));
         Ok((rows.collect(), page.rest))
     }

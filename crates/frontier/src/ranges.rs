@@ -1,6 +1,7 @@
 //! Where the rows of a list lie. Who goes through one page by page begins with its whole range, and
 //! goes on with what is left of it.
 
+use policy::time::Time;
 use store::table::KeyRange;
 
 use crate::declared::BARRED;
@@ -54,6 +55,18 @@ pub fn captures(collection: Option<&str>) -> KeyRange {
 /// The captures of a URL, and of those that are spelled alike in SURT.
 pub fn captures_of(collection: &str, surt: &str) -> KeyRange {
     CAPTURES.range((collection, surt_in_key(surt)))
+}
+
+/// Those of them from a time on.
+pub fn captures_since(collection: &str, surt: &str, from: Time) -> KeyRange {
+    let surt = surt_in_key(surt);
+    CAPTURES.range_from((collection, surt), (collection, surt, from.0))
+}
+
+/// Those of them before a time.
+pub fn captures_before(collection: &str, surt: &str, end: Time) -> KeyRange {
+    let surt = surt_in_key(surt);
+    CAPTURES.range_before((collection, surt), (collection, surt, end.0))
 }
 
 /// The captures of URLs whose SURT keys begin so.

@@ -20,6 +20,9 @@ const FILE_BYTES_MAX: u64 = 64 << 10;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningServer {
     pub address: SocketAddr,
+    /// Where the archive is shown, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<SocketAddr>,
     pub pid: u32,
     pub key: String,
 }
@@ -64,7 +67,7 @@ mod tests {
     fn i4_the_notice_is_for_its_owner_only() {
         let dir = tempfile::TempDir::new().unwrap();
         let address = "0.0.0.0:80".parse().unwrap();
-        let notice = RunningServer { address, pid: 1, key: "k".to_owned() };
+        let notice = RunningServer { address, replay: None, pid: 1, key: "k".to_owned() };
         for _ in 0..2 {
             let path = notice.write(dir.path()).unwrap();
             assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);

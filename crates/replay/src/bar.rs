@@ -90,6 +90,11 @@ pub fn page(title: &str, inside: &Markup) -> String {
     .into_string()
 }
 
+/// Something that went wrong.
+pub fn message(title: &str, text: &str) -> String {
+    page(title, &html! { p { (plain(text)) } })
+}
+
 /// That something is not in the archive. What is on the web instead is said and not linked to.
 pub fn missing(collection: &str, url: &str, why: Option<&str>) -> String {
     let inside = html! {

@@ -4,7 +4,8 @@
 //! got for it. Without one the server is bound to loopback, and whoever can reach that may ask; but
 //! web pages can make a browser reach it too, so the `Host` must be a loopback name (else a page
 //! whose name was pointed here would be of the same origin), and whatever changes something must
-//! not come from another origin. Scripts send neither `Origin` nor `Sec-Fetch-Site`, browsers
+//! not come from another origin; what has none (`Origin: null`, as whatever comes out of the archive)
+//! may not even read. Scripts send neither `Origin` nor `Sec-Fetch-Site`, browsers
 //! always do.
 //!
 //! The key is a second token, drawn for this run and told only in `serve.json`, which nobody else
@@ -94,6 +95,18 @@ impl Guard {
         self.caller(headers).is_ok()
     }
 
+    /// Whether somebody may look at the archive on its own origin (R1). No cookie counts there.
+    pub(super) fn admits_reader(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        match bearer(headers) {
+            Some(given) if self.admits(given) => Ok(()),
+            Some(_) => Err(unauthorized("this is not the token")),
+            None if self.wants_token() => Err(unauthorized("a token is wanted, or a link from the dashboard")),
+            None if host(headers).is_some_and(is_loopback_name) => Ok(()),
+            None => Err(forbidden("this server is for this machine and is asked under another name")
+                .hint("ask for http://localhost, or start it with a token")),
+        }
+    }
+
     fn check(&self, request: &Request) -> Result<(), Problem> {
         let path = request.uri().path();
         if is_watched(path) || path.starts_with(ASSETS) {
@@ -106,6 +119,10 @@ impl Guard {
         };
         match caller {
             Caller::Script => Ok(()),
+            // R1: what is in a sandbox has no origin, as is what comes out of the archive.
+            Caller::Browser if headers.get(header::ORIGIN).is_some_and(|origin| origin == "null") => {
+                Err(forbidden("a page without an origin has nothing to ask here"))
+            }
             Caller::Browser if is_safe(request.method()) => Ok(()),
             Caller::Browser => same_origin(headers),
         }
@@ -218,7 +235,7 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Without its port.
-fn host(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn host(headers: &HeaderMap) -> Option<&str> {
     let host = headers.get(header::HOST)?.to_str().ok()?;
     match host.strip_prefix('[') {
         Some(rest) => rest.split_once(']').map(|(address, _)| address),
@@ -226,7 +243,7 @@ fn host(headers: &HeaderMap) -> Option<&str> {
     }
 }
 
-fn is_loopback_name(name: &str) -> bool {
+pub(super) fn is_loopback_name(name: &str) -> bool {
     let name = name.trim_end_matches('.');
     let is_local =
         name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost");

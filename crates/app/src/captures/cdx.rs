@@ -124,7 +124,7 @@ impl Lines {
 }
 
 /// A POST is known by its URL and what was sent (B5); only the first was asked for.
-fn asked_for(url: &str) -> &str {
+pub(super) fn asked_for(url: &str) -> &str {
     let end = url.find("?__wb_method=").or_else(|| url.find("&__wb_method="));
     &url[..end.unwrap_or(url.len())]
 }

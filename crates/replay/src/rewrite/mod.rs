@@ -55,6 +55,16 @@ impl Document<'_> {
     }
 }
 
+/// Where a redirect of a document leads within the archive (R6); none if that is no address of the web.
+pub fn led_to(url: &str, location: &str, prefix: &Prefix, stamp: &str, view: View) -> Option<String> {
+    let raw = location.trim_matches(|c: char| c <= ' ');
+    if raw.len() > ADDRESS_BYTES_MAX {
+        return None;
+    }
+    let target = Url::parse(url).ok()?.join(&with_two_slashes(raw)).ok()?;
+    matches!(target.scheme(), "http" | "https").then(|| prefix.capture(stamp, view, target.as_str()))
+}
+
 /// What a URL is for, where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum For {

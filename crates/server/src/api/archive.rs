@@ -10,6 +10,7 @@ use app::App;
 use app::archive::How;
 use app::captures::ContentKind;
 use app::captures::cdx::Which;
+use app::captures::query::Query as CdxQuery;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::request::Parts;
@@ -34,6 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(get_text))
         .routes(routes!(export_cdx))
         .routes(routes!(check_archive))
+        .routes(routes!(ask_cdx))
 }
 
 /// The node that has the file of a capture, where it is another.
@@ -146,6 +148,30 @@ async fn export_cdx(State(app): State<App>, Query(which): Query<Which>) -> Answe
         let made = app.heavy(async move |_| Ok(export.piece().await?));
         let made = made.await.map_err(io::Error::other)?;
         Ok::<_, io::Error>(made.map(|(piece, export)| (piece, (app, export))))
+    });
+    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], Body::from_stream(pieces)).into_response())
+}
+
+/// Ask the index as a CDX server is asked: by pywb, OutbackCDX's clients, and whoever else replays
+///
+/// Lines have eleven fields: key, time, URL, type, status, digest, two that are empty, length, offset, file. Parameters that are
+/// not known here change nothing.
+#[utoipa::path(
+    get,
+    path = "/cdx/{name}",
+    tag = "archive",
+    params(("name" = String, Path, description = "The collection"), CdxQuery),
+    responses(
+        (status = 200, description = "One line a capture", body = String, content_type = "text/plain"),
+        (status = 400, description = "Not a question that can be answered"),
+        (status = 404, description = "There is no such collection"),
+    ),
+)]
+async fn ask_cdx(State(app): State<App>, Path(name): Path<String>, Query(query): Query<CdxQuery>) -> Answer<Response> {
+    let lines = app::captures::query::ask(&app, &name, &query).await?;
+    let pieces = try_unfold((app, lines), |(app, lines)| async {
+        let made = app.heavy(async move |app| lines.piece(&app).await).await.map_err(io::Error::other)?;
+        Ok::<_, io::Error>(made.map(|(piece, lines)| (piece, (app, lines))))
     });
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], Body::from_stream(pieces)).into_response())
 }

@@ -143,6 +143,15 @@ pub(crate) struct ServeArgs {
     /// Where to listen; any address but loopback wants a token. Port 0 is any that is free
     #[arg(long, value_name = "ADDR:PORT", default_value_t = USUAL_LISTEN, value_parser = value::listen)]
     pub(crate) listen: SocketAddr,
+    /// Where what was archived is shown as pages, or `off`; the port after --listen if not given
+    ///
+    /// On an origin of its own, so that no archived page can reach the dashboard: nothing runs there, and
+    /// nothing is asked of the web. Any address but loopback wants the token.
+    #[arg(long, value_name = "ADDR:PORT|off", value_parser = replay)]
+    pub(crate) replay: Option<Replay>,
+    /// What browsers call that address, where something stands in between: https://replay.example.org
+    #[arg(long, value_name = "URL", value_parser = origin)]
+    pub(crate) replay_url: Option<String>,
     /// The file whose first line is the token that requests must bring; or set SKURD_TOKEN
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
@@ -159,6 +168,28 @@ pub(crate) struct ServeArgs {
     #[cfg(feature = "url-frontier")]
     #[arg(long, value_name = "FILE", requires = "url_frontier_cert")]
     pub(crate) url_frontier_key: Option<PathBuf>,
+}
+
+/// Where the archive is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Replay {
+    Off,
+    At(SocketAddr),
+}
+
+fn replay(text: &str) -> Result<Replay, String> {
+    match text {
+        "off" => Ok(Replay::Off),
+        text => value::listen(text).map(Replay::At),
+    }
+}
+
+/// Scheme, host and port, and nothing else.
+fn origin(text: &str) -> Result<String, String> {
+    let url = url::Url::parse(text).ok();
+    let own = url.filter(|url| matches!(url.scheme(), "http" | "https")).map(|url| url.origin().ascii_serialization());
+    let is_one = |own: &String| text.trim_end_matches('/').eq_ignore_ascii_case(own);
+    own.filter(is_one).ok_or_else(|| "write scheme, host and port, like https://replay.example.org".to_owned())
 }
 
 #[derive(Clone, Debug, clap::Args)]

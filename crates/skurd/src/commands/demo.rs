@@ -15,6 +15,7 @@ use harvest::{Harvest, Until, Wanted};
 use net::warc::Compression;
 use policy::browser::Engine;
 use policy::model::Collection;
+use server::Shown;
 use testkit::{self, Demo, Seen};
 use tokio::runtime::Builder;
 
@@ -61,7 +62,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     };
     let harvest = Harvest::open(&wanted, &declared.into_changes())?;
     mark(&args.dir)?;
-    let (server, live) = serve::start(&harvest, &args.dir, listener, None, args.json)?;
+    let shown = Some(Shown { listener: serve::beside(listener.local_addr()?, &listener)?, public: None });
+    let (server, live) = serve::start(&harvest, &args.dir, listener, shown, None, args.json)?;
     let ran = watched(args, &harvest, &web, &live, server.address);
     server.stop();
     ran

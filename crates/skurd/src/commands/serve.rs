@@ -13,9 +13,9 @@ use declare::{self, Declared};
 use harvest::session::note;
 use harvest::{Harvest, Until, Wanted};
 use serde_json::json;
-use server::{Guard, Server};
+use server::{Guard, Server, Shown};
 
-use crate::args::harvest::{HarvestArgs, ServeArgs};
+use crate::args::harvest::{HarvestArgs, Replay, ServeArgs};
 use crate::commands::config::warn;
 use crate::commands::crawl::adjust;
 use crate::output::line;
@@ -54,7 +54,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
             super::url_frontier::start(urls, address, token.clone(), tls, args.harvest.json)
         })
         .transpose()?;
-    let server = start_app(&harvest, app, listen(args.listen)?, token, args.harvest.json)?;
+    let listener = listen(args.listen)?;
+    let shown = shown(args, &listener, token.as_deref())?;
+    let server = start_app(&harvest, app, listener, shown, token, args.harvest.json)?;
     let ran = harvest.start(false).and_then(|started| {
         run::tell_started(&started, args.harvest.json)?;
         run::told(&harvest, &Until::default(), args.harvest.json, Some(live))
@@ -96,6 +98,32 @@ pub(super) fn listen(address: SocketAddr) -> Result<TcpListener> {
     })
 }
 
+/// Where the archive is shown: where it was said, or at the next port.
+fn shown(args: &ServeArgs, listener: &TcpListener, token: Option<&str>) -> Result<Option<Shown>> {
+    let listener = match args.replay {
+        Some(Replay::Off) if args.replay_url.is_some() => {
+            return Err(misused("--replay-url says where what is off would be", "leave one of them out"));
+        }
+        Some(Replay::Off) => return Ok(None),
+        Some(Replay::At(address)) => {
+            check_reach(address, token)?;
+            listen(address)?
+        }
+        None => beside(args.listen, listener)?,
+    };
+    Ok(Some(Shown { listener, public: args.replay_url.clone() }))
+}
+
+/// The port after that of another listener, or any that is free; and any where any was asked for.
+pub(super) fn beside(asked: SocketAddr, listener: &TcpListener) -> Result<TcpListener> {
+    let at = |port| SocketAddr::new(asked.ip(), port);
+    let next = match asked.port() {
+        0 => 0,
+        _ => listener.local_addr()?.port().checked_add(1).unwrap_or(0),
+    };
+    TcpListener::bind(at(next)).or_else(|_| listen(at(0)))
+}
+
 /// While a harvest has the directory, the other commands ask it (I8): over loopback, with a key that
 /// only the owner of the directory can read.
 pub(super) struct Beside {
@@ -107,7 +135,7 @@ impl Beside {
     pub(super) fn start(harvest: &Harvest, dir: &Path) -> Result<Beside> {
         let (app, live) = app_of(harvest, dir);
         let listener = listen((Ipv4Addr::LOCALHOST, 0).into())?;
-        Ok(Beside { server: Server::start(listener, Guard::of_key()?, app, server::no_pages)?, live })
+        Ok(Beside { server: Server::start(listener, None, Guard::of_key()?, app, server::no_pages)?, live })
     }
 
     /// Before anything is told at the end: who asks from then on opens the directory itself.
@@ -126,30 +154,37 @@ pub(super) fn start(
     harvest: &Harvest,
     dir: &Path,
     listener: TcpListener,
+    shown: Option<Shown>,
     token: Option<String>,
     as_json: bool,
 ) -> Result<(Server, Arc<Live>)> {
     let (app, live) = app_of(harvest, dir);
-    Ok((start_app(harvest, app, listener, token, as_json)?, live))
+    Ok((start_app(harvest, app, listener, shown, token, as_json)?, live))
 }
 
 fn start_app(
     harvest: &Harvest,
     app: App,
     listener: TcpListener,
+    shown: Option<Shown>,
     token: Option<String>,
     as_json: bool,
 ) -> Result<Server> {
-    let server = Server::start(listener, Guard::new(token)?, app, dashboard::pages)?;
+    let server = Server::start(listener, shown, Guard::new(token)?, app, dashboard::pages)?;
     let host = match server.address.ip().is_unspecified() {
         true => rustix::system::uname().nodename().to_string_lossy().into_owned(),
         false => server.address.ip().to_string(),
     };
     harvest.frontier.set_address(&format!("http://{host}:{}", server.address.port()));
     let url = format!("http://{}/", server.address);
-    match as_json {
-        true => line(json!({ "event": "serving", "url": url, "address": server.address.to_string() }))?,
-        false => note(&format!("the dashboard is at {url}"))?,
+    let replay = server.replay.map(|address| format!("http://{address}/"));
+    match (as_json, &replay) {
+        (true, _) => {
+            let address = server.address.to_string();
+            line(json!({ "event": "serving", "url": url, "address": address, "replay": replay }))?;
+        }
+        (false, Some(replay)) => note(&format!("the dashboard is at {url}, the archive is shown at {replay}"))?,
+        (false, None) => note(&format!("the dashboard is at {url}"))?,
     }
     Ok(server)
 }

@@ -107,6 +107,24 @@ impl Browser {
         self.command("POST", "url", &json!({ "url": format!("{}{path}", self.site) }));
     }
 
+    /// Anywhere.
+    pub(crate) fn go_to(&self, url: &str) {
+        self.command("POST", "url", &json!({ "url": url }));
+    }
+
+    /// Where it is.
+    pub(crate) fn url(&self) -> String {
+        self.command("GET", "url", &Value::Null).as_str().unwrap().to_owned()
+    }
+
+    /// Clicks on it, if that can be clicked on.
+    pub(crate) fn try_click(&self, selector: &str) {
+        if let Ok(found) = self.try_command("POST", "element", &json!({ "using": CSS, "value": selector })) {
+            let element = found[ELEMENT].as_str().unwrap();
+            let _ = self.try_command("POST", &format!("element/{element}/click"), &json!({}));
+        }
+    }
+
     /// Where it is, without the server.
     pub(crate) fn place(&self) -> String {
         let url = self.command("GET", "url", &Value::Null);

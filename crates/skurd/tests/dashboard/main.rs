@@ -12,6 +12,7 @@ mod doors;
 mod explore;
 mod hostile;
 mod operate;
+mod replay;
 mod shape;
 mod town;
 mod wire;

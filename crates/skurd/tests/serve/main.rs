@@ -13,6 +13,7 @@ mod entrance;
 mod forms;
 mod index;
 mod live;
+mod replay;
 mod secrets;
 mod site;
 mod statuses;

@@ -17,6 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Served {
     run: Run,
     pub address: SocketAddr,
+    /// Where the archive is shown, if it is.
+    pub replay: Option<SocketAddr>,
     token: Option<String>,
 }
 
@@ -51,11 +53,17 @@ impl Served {
         let run = Run::spawn(command);
         let first = run.line(PATIENCE, |line| Some(serde_json::from_str::<Value>(line).unwrap()));
         let first = first.unwrap_or_else(|| panic!("it does not say where it serves: {:?}", run.told()));
-        let mut address: SocketAddr = first["address"].as_str().unwrap().parse().unwrap();
-        if address.ip().is_unspecified() {
-            address.set_ip([127, 0, 0, 1].into());
-        }
-        Served { run, address, token: token.map(str::to_owned) }
+        let reached = |text: &str| {
+            let mut address: SocketAddr = text.parse().unwrap();
+            if address.ip().is_unspecified() {
+                address.set_ip([127, 0, 0, 1].into());
+            }
+            address
+        };
+        let address = reached(first["address"].as_str().unwrap());
+        let replay = first["replay"].as_str();
+        let replay = replay.map(|url| reached(url.trim_start_matches("http://").trim_end_matches('/')));
+        Served { run, address, replay, token: token.map(str::to_owned) }
     }
 
     pub fn request(&self, method: &str, path: &str) -> Request {
@@ -68,6 +76,11 @@ impl Served {
 
     pub fn get(&self, path: &str) -> Response {
         self.request("GET", path).send()
+    }
+
+    /// Asks where the archive is shown, without a token.
+    pub fn replay(&self, method: &str, path: &str) -> Request {
+        Request::new(self.replay.expect("the archive is shown"), method, path)
     }
 
     /// What is there, which must be so.
