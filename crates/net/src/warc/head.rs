@@ -39,6 +39,12 @@ impl RecordHead {
         date::parse(self.get("WARC-Date")?)
     }
 
+    /// What a revisit refers to: URL and time, if it says both.
+    pub fn refers_to(&self) -> Option<(String, Time)> {
+        let time = date::parse(self.get("WARC-Refers-To-Date")?)?;
+        Some((self.get("WARC-Refers-To-Target-URI")?.to_owned(), time))
+    }
+
     /// Whether the block begins with the head of an HTTP message.
     pub(crate) fn holds_http(&self) -> bool {
         let web = |uri: String| uri.starts_with("http:") || uri.starts_with("https:");

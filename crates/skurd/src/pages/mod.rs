@@ -12,7 +12,8 @@
 //! What a link is: `a/@href` and `area/@href`, as in WebIndex; neither images nor redirects. A
 //! reference to a place on the page itself (`#top`) is none. Of answers only those with status 200
 //! that are HTML are pages: an answer 404 says nothing about what the page linked to when it was
-//! there, so it deletes nothing, and a revisit changes nothing.
+//! there, so it deletes nothing. A revisit says that its page is what another record has: which one is
+//! told, and its links are read from there by whoever has the files ([`Source::only`]).
 //!
 //! Memory is bounded by one step: a line, or a record's JSON, or the links of a page.
 
@@ -21,6 +22,9 @@ mod input;
 mod lines;
 mod warc;
 mod wat;
+
+use std::collections::HashSet;
+use std::sync::Arc;
 
 use anyhow::Result;
 use index::ANCHOR_BYTES_MAX;
@@ -43,6 +47,12 @@ pub(crate) enum Step {
     Delete {
         url: String,
         time: Option<Time>,
+    },
+    /// A page that is what another record has; none: it does not say which.
+    Revisit {
+        url: String,
+        time: Option<Time>,
+        of: Option<Referred>,
     },
     /// Something that is no page.
     Other,
@@ -70,6 +80,19 @@ pub(crate) struct Page {
 pub(crate) struct Link {
     pub(crate) url: String,
     pub(crate) anchor: String,
+}
+
+/// A record as a revisit names it: its URL, and its time to the second, which is as far as archives agree.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Referred {
+    url: String,
+    second: i64,
+}
+
+impl Referred {
+    pub(crate) fn new(url: &str, time: Time) -> Referred {
+        Referred { url: url.to_owned(), second: time.0.div_euclid(1000) }
+    }
 }
 
 /// What is wrong in a file, and where.
@@ -101,6 +124,14 @@ pub(crate) struct Mark {
 pub(crate) trait Source {
     /// The next step; none at the end of the file. An error is one of reading, not of what is read.
     fn next(&mut self) -> Result<Option<Step>>;
+
+    /// Lets it read these records only; everything else is passed over.
+    fn only(&mut self, _wanted: Arc<HashSet<Referred>>) {}
+
+    /// The record that the last step read because it is wanted.
+    fn wanted(&self) -> Option<&Referred> {
+        None
+    }
 
     /// Where the last step was.
     fn place(&self) -> At;

@@ -47,6 +47,11 @@ fn shown(steps: &[Step]) -> Vec<String> {
             format!("{}{} -> {}", page.url, time(&page.time), links.join(" "))
         }
         Step::Delete { url, time: at } => format!("- {url}{}", time(at)),
+        Step::Revisit { url, time: at, of } => {
+            let of =
+                of.as_ref().map_or("?".to_owned(), |of| format!("{} {}", of.url, Time(of.second * 1000)));
+            format!("{url}{} = {of}", time(at))
+        }
         Step::Other => ".".to_owned(),
         Step::Broken(Problem { at, reason }) | Step::Damaged(Problem { at, reason }) => match at {
             At::Line(line) => format!("{line}: {reason}"),
@@ -167,6 +172,11 @@ fn answer(url: &str, status: u16, headers: &str, body: &str) -> String {
     record("response", url, "application/http; msgtype=response", &block)
 }
 
+fn revisit(url: &str, of: &str, at: &str) -> String {
+    let refers = format!("WARC-Refers-To-Target-URI: {of}\r\nWARC-Refers-To-Date: {at}\r\nContent-Type");
+    record("revisit", url, "application/http", "").replacen("Content-Type", &refers, 1)
+}
+
 /// An archive with something of everything.
 fn archive() -> Vec<String> {
     const HTML: &str = "Content-Type: text/html; charset=utf-8\r\n";
@@ -186,6 +196,7 @@ fn archive() -> Vec<String> {
         record("resource", "dns:a.no", "text/dns", "a.no. 1 IN A 10.0.0.1"),
         record("response", "http://a.no/8", "application/http", "no head"),
         record("revisit", "http://a.no/1", "application/http", "HTTP/1.1 200 OK\r\n\r\n"),
+        revisit("http://a.no/10", "<http://a.no/1>", "2024-02-29T12:00:00.250Z"),
         record("metadata", "http://a.no/9", "application/json", "{\"Envelope\":{\"Format\":\"WARC\"}}"),
         record("metadata", "http://a.no/9", "application/json", "{\"Envelope\":"),
         record("metadata", "http://a.no/9", "application/json", WAT),
@@ -197,7 +208,7 @@ const WAT: &str = r##"{"Envelope":{"WARC-Header-Metadata":{"WARC-Target-URI":"ht
 {"path":"IMG@/src","url":"i.png"},{"path":"A@/href","url":" 1 ","text":"one"},{"path":"A@/href","url":"#top"},{"path":"A@/href"},
 {"path":"A@/href","url":"mailto:x@a.no"},{"path":"A@/href","url":"http://[","text":"bad"},{"path":"AREA@/href","url":"//u@b.no/"}]}}}}}"##;
 
-const ARCHIVE_SHOWN: [&str; 15] = [
+const ARCHIVE_SHOWN: [&str; 16] = [
     ".",
     r#"http://a.no/1 2024-02-29T12:00:00Z -> http://a.no/d/x?a=1&b=2 "one link" http://b.no/ "map""#,
     ".",
@@ -209,7 +220,8 @@ const ARCHIVE_SHOWN: [&str; 15] = [
     r#"http://a.no/7 2024-02-29T12:00:00Z -> http://a.no/1 "r""#,
     ".",
     ".",
-    ".",
+    "http://a.no/1 2024-02-29T12:00:00Z = ?",
+    "http://a.no/10 2024-02-29T12:00:00Z = http://a.no/1 2024-02-29T12:00:00Z",
     ".",
     "its JSON: EOF while parsing a value at line 1 column 12",
     r#"http://a.no/d/9 2015-04-18T03:35:13Z -> http://a.no/e/1 "one" mailto:x@a.no "" http://[ "bad" http://u@b.no/ """#,
@@ -241,6 +253,28 @@ fn without_places(shown: Vec<String>) -> Vec<String> {
 fn x2_archives_give_the_pages_that_are_html() {
     for (name, bytes) in archives() {
         assert_eq!(without_places(shown(&read_bytes("no-name", &bytes))), ARCHIVE_SHOWN, "{name}");
+    }
+}
+
+/// A16: what a revisit refers to is read alone, and everything else is passed over.
+#[test]
+fn a16_a_record_that_is_referred_to_is_found_by_its_name() {
+    for (name, bytes) in archives() {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let wanted = Referred::new("http://a.no/1", rfc3339("2024-02-29T12:00:00.900Z").unwrap());
+        let other = Referred::new("http://a.no/2", rfc3339("2024-02-29T12:00:01Z").unwrap());
+        let mut source = open(&path, Mark::default(), &UrlRules::default(), &Arc::default()).unwrap();
+        source.only(Arc::new([wanted.clone(), other].into()));
+        let mut found = Vec::new();
+        while let Some(step) = source.next().unwrap() {
+            if source.wanted().is_some() || !matches!(step, Step::Other | Step::Revisit { .. }) {
+                found.push((source.wanted().cloned(), step));
+            }
+        }
+        let [(Some(name), Step::Put(page))] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((name, page.links.len()), (&wanted, 2));
     }
 }
 

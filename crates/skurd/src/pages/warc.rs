@@ -3,14 +3,16 @@
 //! A file may hold captures, or what a WAT says about them, or both: each record is taken for what
 //! it is.
 
+use std::collections::HashSet;
 use std::io::{self, Read};
+use std::sync::Arc;
 
 use anyhow::Result;
 use net::warc::{ReadError, Reader, RecordHead};
 use policy::url::UrlRules;
 
 use super::html::Record;
-use super::{At, JSON_BYTES_MAX, Mark, Problem, Source, Step, wat};
+use super::{At, JSON_BYTES_MAX, Mark, Problem, Referred, Source, Step, wat};
 
 pub(super) struct Records<R> {
     reader: Reader<R>,
@@ -20,6 +22,9 @@ pub(super) struct Records<R> {
     /// Of the last record.
     offset: u64,
     rules: UrlRules,
+    only: Option<Arc<HashSet<Referred>>>,
+    /// Of those, the last that was read.
+    wanted: Option<Referred>,
 }
 
 impl<R: Read> Records<R> {
@@ -31,6 +36,8 @@ impl<R: Read> Records<R> {
             mark: from,
             offset: from.offset,
             rules,
+            only: None,
+            wanted: None,
         };
         for _ in 0..from.steps {
             records.pass()?;
@@ -53,8 +60,12 @@ impl<R: Read> Records<R> {
     /// A record that is whole, but holds what is not as it should be, is a broken one.
     fn record(&mut self, head: &RecordHead) -> Result<Step, ReadError> {
         self.offset = self.base + head.offset;
+        self.wanted = self.only.as_ref().and_then(|only| only.get(&named(head)?).cloned());
         let mut block = Block { reader: &mut self.reader, failed: None };
-        let content = content(head, &mut block, &self.rules);
+        let content = match (&self.only, &self.wanted) {
+            (Some(_), None) if head.kind() != "revisit" => Ok(Step::Other),
+            _ => content(head, &mut block, &self.rules),
+        };
         self.mark.steps += 1;
         if let Some(error) = block.failed {
             return Err(error);
@@ -90,6 +101,14 @@ impl<R: Read> Source for Records<R> {
         }))
     }
 
+    fn only(&mut self, wanted: Arc<HashSet<Referred>>) {
+        self.only = Some(wanted);
+    }
+
+    fn wanted(&self) -> Option<&Referred> {
+        self.wanted.as_ref()
+    }
+
     /// Where the last record begins.
     fn place(&self) -> At {
         At::Offset(self.offset)
@@ -107,9 +126,25 @@ fn content<R: Read>(head: &RecordHead, block: &mut Block<'_, R>, rules: &UrlRule
     match head.kind() {
         "response" => record.response(block).or(Ok(Step::Other)),
         "resource" => Ok(record.resource(head.get("Content-Type"), block)),
+        "revisit" => {
+            let of = head.refers_to().map(|(url, time)| Referred::new(&cleaned(&url), time));
+            Ok(Step::Revisit { time: head.time(), of, url })
+        }
         "metadata" if is_json(head) => json(head, block),
         _ => Ok(Step::Other),
     }
+}
+
+/// What a revisit would call it.
+fn named(head: &RecordHead) -> Option<Referred> {
+    let is_answer = matches!(head.kind(), "response" | "resource");
+    Some(Referred::new(&head.target_uri().filter(|_| is_answer)?, head.time()?))
+}
+
+/// As the URI of a record is read.
+fn cleaned(uri: &str) -> String {
+    let inner = uri.strip_prefix('<').and_then(|uri| uri.strip_suffix('>')).unwrap_or(uri);
+    inner.replace(' ', "%20")
 }
 
 fn is_json(head: &RecordHead) -> bool {

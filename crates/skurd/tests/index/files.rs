@@ -134,6 +134,62 @@ fn x12_archives_of_our_own_and_of_others_are_loaded() {
     assert_eq!(page[0]["first_seen"], "2017-03-06T04:02:06Z");
 }
 
+/// A16: a revisit has no content; its links are those of the record it refers to, wherever that lies.
+#[test]
+fn a16_revisits_have_the_links_of_the_records_they_refer_to() {
+    let record = |kind: &str, url: &str, at: &str, more: &str, block: &str| {
+        format!(
+            "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: {at}\r\nWARC-Record-ID: <urn:x:1>\r\n{more}\
+             Content-Type: application/http; msgtype=response\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+            block.len()
+        )
+    };
+    let refers =
+        |url: &str, at: &str| format!("WARC-Refers-To-Target-URI: {url}\r\nWARC-Refers-To-Date: {at}\r\n");
+    let (day1, day2, day3) = ("2024-03-01T12:00:00Z", "2024-03-02T12:00:00Z", "2024-03-03T12:00:00Z");
+    let page =
+        |link: &str| format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href='{link}'>x</a>");
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
+    let first = [
+        // Before what it refers to, and in another file.
+        record("revisit", "http://a.no/copy", day2, &refers("http://a.no/page", day1), head),
+        // What it refers to is nowhere.
+        record("revisit", "http://a.no/lost", day2, &refers("http://a.no/gone", day1), head),
+        record("revisit", "http://a.no/mute", day2, "", head),
+        // As it was at first, after it was something else.
+        record("response", "http://a.no/back", day1, "", &page("/one")),
+        record("response", "http://a.no/back", day2, "", &page("/two")),
+        record("revisit", "http://a.no/back", day3, &refers("http://a.no/back", day1), ""),
+    ];
+    let second = [record("response", "http://a.no/page", day1, "", &page("/target"))];
+    let world = World::empty(crate::SKURD);
+    for (name, records) in [("first.warc", &first[..]), ("second.warc", &second[..])] {
+        world.write(name, &records.concat());
+    }
+    let (one, two) = ("first.warc", "second.warc");
+    let summary = world.json(&["index", "load", one, two]).pop().unwrap();
+    let figure = |name: &str| summary[name].as_u64().unwrap();
+    assert_eq!(
+        ["pages", "revisits", "revisits_skipped", "broken", "damaged"].map(figure),
+        [3, 4, 2, 0, 0],
+        "{summary}"
+    );
+    for (url, link) in
+        [("copy", "http://a.no/target"), ("page", "http://a.no/target"), ("back", "http://a.no/one")]
+    {
+        let links = world.json(&["index", "page", &format!("http://a.no/{url}"), "--outlinks"]);
+        assert_eq!(links.iter().map(|link| &link["url"]).collect::<Vec<_>>(), [link], "{url}");
+    }
+    verify(&world);
+    let world = World::empty(crate::SKURD);
+    world.write(one, &first.concat());
+    let told = world.good(&["index", "load", one]);
+    assert!(
+        told.contains("revisits  4; the records that 3 of them refer to are in none of these files: skipped"),
+        "{told}"
+    );
+}
+
 #[test]
 fn x12_a_cut_archive_is_loaded_up_to_the_cut_and_told() {
     let world = World::empty(crate::SKURD);

@@ -5,7 +5,7 @@ use anyhow::Result;
 use declare::excerpt;
 use frontier::ports::Clock;
 use harvest::clock::SystemClock;
-use index::{Page, PageBuilder, Uri};
+use index::{Load, Page, PageBuilder, Uri};
 use policy::time::Time;
 use tokio::sync::mpsc::Sender;
 
@@ -40,6 +40,12 @@ pub(super) struct Item {
     pub(super) at: Time,
 }
 
+impl Item {
+    pub(super) fn load(&self) -> Load<'_> {
+        Load { uri: &self.uri, page: self.page.as_ref(), at: self.at }
+    }
+}
+
 /// Reads a file to its end, or until nobody wants more of it.
 pub(super) fn feed(source: &mut dyn Source, batches: &Sender<Result<Batch>>) {
     loop {
@@ -63,6 +69,7 @@ fn next(source: &mut dyn Source) -> Result<Batch> {
         match step {
             Step::Put(page) => batch.put(&page, source, now),
             Step::Delete { url, time } => batch.delete(&url, time.unwrap_or(now), source),
+            Step::Revisit { .. } => batch.tally.revisits += 1,
             Step::Other => {}
             Step::Broken(problem) => batch.broken(problem),
             Step::Damaged(problem) => {
@@ -76,11 +83,11 @@ fn next(source: &mut dyn Source) -> Result<Batch> {
 }
 
 impl Batch {
-    fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.items.len() >= BATCH_PAGES_MAX || self.bytes >= BATCH_BYTES_MAX || self.steps >= BATCH_STEPS_MAX
     }
 
-    fn put(&mut self, page: &pages::Page, source: &dyn Source, now: Time) {
+    pub(super) fn put(&mut self, page: &pages::Page, source: &dyn Source, now: Time) {
         let Some(uri) = self.uri(&page.url, source) else { return };
         let mut builder = PageBuilder::default();
         for link in &page.links {

@@ -23,9 +23,10 @@ use policy::url::UrlRules;
 use store::{Durability, Options};
 use tokio::sync::{mpsc, watch};
 
-use super::feed::{Batch, feed};
+use super::feed::{Batch, Item, feed};
 use super::place::{LoadFile, Place, command_of};
 use super::progress::{Loading, Outcome, Teller};
+use super::revisits::{Search, follow};
 use super::tally::Tally;
 use crate::args::index::LoadArgs;
 use crate::pages::{self, Mark};
@@ -50,6 +51,8 @@ struct Loader<'a> {
     /// Lengths of the files before the one at hand.
     bytes_before: u64,
     tally: Tally,
+    /// Of each file that is loaded.
+    revisits_of: Vec<u64>,
     stop: watch::Receiver<bool>,
 }
 
@@ -90,6 +93,7 @@ async fn load(session: &Session, args: &LoadArgs, files: &[LoadFile], rules: Url
         loading: Loading { bytes_total: total, ..Loading::default() },
         bytes_before: 0,
         tally: Tally::default(),
+        revisits_of: Vec::new(),
         stop,
     };
     let workers = Workers::new(&index, WORKERS);
@@ -141,18 +145,62 @@ impl Loader<'_> {
             if self.is_stopped() {
                 return Ok(());
             }
-            let place = file.place(self.index.store(), self.index.name(), self.command).await?;
+            let mut place = file.place(self.index.store(), self.index.name(), self.command).await?;
             self.tally += place.tally;
             match place.done {
                 true => self.teller.say(&format!("{}: loaded before the interruption", file.path.display())),
-                false => self.file(file, place).await?,
+                false => place.tally = self.file(file, place).await?,
             }
+            self.revisits_of.push(place.tally.revisits);
             self.bytes_before += file.length;
         }
-        Ok(())
+        self.revisits(files).await
     }
 
-    async fn file(&mut self, file: &LoadFile, mut place: Place) -> Result<()> {
+    /// A16: the links of pages that are what another record has.
+    async fn revisits(&mut self, files: &[LoadFile]) -> Result<()> {
+        let with: Vec<LoadFile> = files
+            .iter()
+            .zip(&self.revisits_of)
+            .filter(|(_, revisits)| **revisits > 0)
+            .map(|(file, _)| file.clone())
+            .collect();
+        let streamed: u64 =
+            files.iter().zip(&self.revisits_of).filter(|(file, _)| file.is_stream).map(|(_, n)| n).sum();
+        self.tally.unfollowed += streamed;
+        if with.iter().all(|file| file.is_stream) {
+            return Ok(());
+        }
+        let (send, mut batches) = mpsc::channel(AHEAD);
+        let search = Search { with, all: files.to_vec(), rules: self.rules.clone() };
+        std::thread::Builder::new().name("skurd-read".to_owned()).spawn(move || follow(&search, &send))?;
+        let mut stop = self.stop.clone();
+        loop {
+            let batch = tokio::select! {
+                batch = batches.recv() => batch.context("reading ended before the files did")??,
+                _ = stop.wait_for(|asked| *asked) => return Ok(()),
+            };
+            let is_last = batch.is_last;
+            let loads: Vec<Load<'_>> = batch.items.iter().map(Item::load).collect();
+            let (index, loads) = (self.index, loads.as_slice());
+            let changed = index.store().transact_idempotent(|tx| async move {
+                tx.set_durability(Durability::Relaxed);
+                let loaded = index.load_many(&tx, loads).await?;
+                Ok(loaded.iter().filter(|loaded| **loaded == Loaded::Changed).count() as u64)
+            });
+            let changed = changed.await?;
+            // Their pages and links are counted where they are.
+            self.tally.unfollowed += batch.tally.unfollowed;
+            self.tally.changed += changed;
+            self.help().await?;
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Gives what it has counted.
+    async fn file(&mut self, file: &LoadFile, mut place: Place) -> Result<Tally> {
         if place.mark != Mark::default() {
             let (name, pages) = (file.path.display(), place.tally.pages);
             let (at, length) = (bytes_text(place.mark.offset), bytes_text(file.length));
@@ -173,14 +221,14 @@ impl Loader<'_> {
         loop {
             let batch = tokio::select! {
                 batch = batches.recv() => batch.context("reading ended before the file did")??,
-                _ = stop.wait_for(|asked| *asked) => return Ok(()),
+                _ = stop.wait_for(|asked| *asked) => return Ok(place.tally),
             };
             let is_last = batch.is_last;
             self.batch(file, &mut place, batch).await?;
             self.loading.bytes = self.bytes_before + read.load(Ordering::Relaxed);
             self.help().await?;
             if is_last {
-                return Ok(());
+                return Ok(place.tally);
             }
         }
     }
@@ -190,11 +238,7 @@ impl Loader<'_> {
         for problem in &batch.problems {
             self.teller.problem(&file.path, problem);
         }
-        let loads: Vec<Load<'_>> = batch
-            .items
-            .iter()
-            .map(|item| Load { uri: &item.uri, page: item.page.as_ref(), at: item.at })
-            .collect();
+        let loads: Vec<Load<'_>> = batch.items.iter().map(Item::load).collect();
         place.tally += batch.tally;
         (place.mark, place.done) = (batch.mark, batch.is_last);
         let (index, loads, mut behind) = (self.index, loads.as_slice(), *place);

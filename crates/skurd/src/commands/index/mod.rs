@@ -9,6 +9,7 @@ mod list;
 mod load;
 mod place;
 mod progress;
+mod revisits;
 mod tally;
 mod text;
 mod whole;

@@ -16,14 +16,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use store::table::Table;
+use store::table::{Table, read};
 use store::{Store, Tx};
 
-use super::tally::Tally;
+use super::tally::{Tally, Tally1};
 use crate::pages::{Mark, STDIN};
 
 /// Index and path.
-const PLACES: Table<(String, Vec<u8>), Place> = Table::new(0x4F, "index load places");
+const PLACES: Table<(String, Vec<u8>), Place> =
+    Table::new(0x4F, "index load places").version(3, &[(1, place_1)]);
 
 /// Longer paths do not fit in a key, and are not gone on with.
 const PATH_BYTES_MAX: usize = 3000;
@@ -37,6 +38,22 @@ pub(super) struct Place {
     pub(super) done: bool,
     pub(super) mark: Mark,
     pub(super) tally: Tally,
+}
+
+/// As it was until revisits were counted.
+#[derive(Deserialize)]
+struct Place1 {
+    length: u64,
+    changed: (i64, i64),
+    command: u64,
+    done: bool,
+    mark: Mark,
+    tally: Tally1,
+}
+
+fn place_1(row: &[u8]) -> Option<Place> {
+    let Place1 { length, changed, command, done, mark, tally } = read(row)?;
+    Some(Place { length, changed, command, done, mark, tally: tally.into() })
 }
 
 /// A file that is to be loaded.

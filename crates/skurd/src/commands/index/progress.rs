@@ -135,6 +135,8 @@ fn summary_json(outcome: &Outcome<'_>, took: Span) -> Value {
         "changed": tally.changed,
         "links": tally.links,
         "skipped": tally.skipped_json(),
+        "revisits": tally.revisits,
+        "revisits_skipped": tally.unfollowed,
         "broken": tally.broken,
         "damaged": tally.damaged,
         "seconds": took.0 as f64 / 1000.0,
@@ -142,6 +144,16 @@ fn summary_json(outcome: &Outcome<'_>, took: Span) -> Value {
         "loaded": totals.loaded,
         "stopped": if outcome.interrupted { "interrupted" } else { "done" },
     })
+}
+
+fn revisits_text(tally: &Tally) -> String {
+    match (tally.revisits, tally.unfollowed) {
+        (0, _) => "none".to_owned(),
+        (all, 0) => format!("{all}, whose links are those of the records they refer to"),
+        (all, lost) => {
+            format!("{all}; the records that {lost} of them refer to are in none of these files: skipped")
+        }
+    }
 }
 
 fn summary_text(outcome: &Outcome<'_>, took: Span) -> String {
@@ -157,6 +169,7 @@ fn summary_text(outcome: &Outcome<'_>, took: Span) -> String {
         format!("  changed   {} new or other than before", counted(tally.changed, "page")),
         format!("  deleted   {}", counted(tally.deletes, "page")),
         format!("  skipped   links: {}", tally.skipped_text()),
+        format!("  revisits  {}", revisits_text(tally)),
         format!("  broken    {} lines or records left out, {} places damaged", tally.broken, tally.damaged),
         format!(
             "  index     {collection}: {} URIs, {} of them loaded, {} links, {} domains",

@@ -21,6 +21,40 @@ pub(super) struct Tally {
     pub(super) broken: u64,
     /// Places where a file could not be read.
     pub(super) damaged: u64,
+    /// Records that say that their page is what another one has.
+    pub(super) revisits: u64,
+    /// Of those, the ones whose links are not known: the record is in none of the files.
+    pub(super) unfollowed: u64,
+}
+
+/// As it was until revisits were counted.
+#[derive(Deserialize)]
+pub(super) struct Tally1 {
+    pages: u64,
+    deletes: u64,
+    changed: u64,
+    links: u64,
+    skipped: Skipped,
+    unusable: u64,
+    broken: u64,
+    damaged: u64,
+}
+
+impl From<Tally1> for Tally {
+    fn from(old: Tally1) -> Tally {
+        Tally {
+            pages: old.pages,
+            deletes: old.deletes,
+            changed: old.changed,
+            links: old.links,
+            skipped: old.skipped,
+            unusable: old.unusable,
+            broken: old.broken,
+            damaged: old.damaged,
+            revisits: 0,
+            unfollowed: 0,
+        }
+    }
 }
 
 impl AddAssign for Tally {
@@ -33,6 +67,8 @@ impl AddAssign for Tally {
         self.unusable += other.unusable;
         self.broken += other.broken;
         self.damaged += other.damaged;
+        self.revisits += other.revisits;
+        self.unfollowed += other.unfollowed;
     }
 }
 
