@@ -6,6 +6,7 @@
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a measurement")]
 
 use policy::changes::{Changes, ESTIMATOR, Estimator, Range};
+use policy::hint::Trust;
 use policy::time::Span;
 
 const DAY: f64 = 86_400.0;
@@ -14,12 +15,24 @@ const HOUR: f64 = 3_600.0;
 const DAYS: f64 = 240.0;
 const RANGE: Range = Range { fast: Span::hours(1), slow: Span::days(30) };
 const URLS: usize = 600;
+/// Between two looks at a sitemap.
+const SITEMAP: f64 = 6.0 * HOUR;
 
 #[derive(Clone, Copy)]
 enum Rule {
     Fixed(f64),
     Nutch,
     Own(Estimator),
+    /// With a sitemap that is read now and then, and what it says.
+    Dated(Dates),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dates {
+    /// When the URL changed.
+    True,
+    /// The moment at which it is asked.
+    Now,
 }
 
 /// When the URLs of a web change, in seconds.
@@ -46,7 +59,12 @@ fn main() {
     println!("|---|---|---|---|---|---|---|");
     let all = std::env::args().any(|argument| argument == "--all");
     for (name, web) in &webs {
-        let mut rules = vec![("Nutch".to_owned(), Rule::Nutch), ("ours".to_owned(), Rule::Own(ESTIMATOR))];
+        let mut rules = vec![
+            ("Nutch".to_owned(), Rule::Nutch),
+            ("ours".to_owned(), Rule::Own(ESTIMATOR)),
+            ("ours, dates that are true".to_owned(), Rule::Dated(Dates::True)),
+            ("ours, dates that are not".to_owned(), Rule::Dated(Dates::Now)),
+        ];
         if all {
             for follows in [0.3, 0.5, 0.7, 1.0] {
                 for (wanted, remembered) in [(0.5, 0.9), (0.7, 0.8), (0.7, 0.9), (0.7, 0.95), (1.0, 0.9)] {
@@ -77,8 +95,10 @@ fn percent(sum: Sum) -> String {
 fn run(web: &Web, rule: Rule) -> Sum {
     let mut rng = fastrand::Rng::with_seed(42);
     let mut sum = Sum::default();
+    // The URLs are of one host.
+    let mut trust = Trust::default();
     for changes in web {
-        let one = harvest(changes, rule, rng.f64());
+        let one = harvest(changes, rule, rng.f64(), &mut trust);
         sum.harvests += one.harvests;
         sum.fresh += one.fresh;
         sum.changes += one.changes;
@@ -88,11 +108,11 @@ fn run(web: &Web, rule: Rule) -> Sum {
 }
 
 /// One URL from its beginning to the end.
-fn harvest(changes: &[f64], rule: Rule, phase: f64) -> Sum {
+fn harvest(changes: &[f64], rule: Rule, phase: f64, trust: &mut Trust) -> Sum {
     let (end, begin) = (DAYS * DAY, DAYS * DAY / 2.0);
     let mut every = match rule {
         Rule::Fixed(every) => every,
-        Rule::Nutch | Rule::Own(_) => RANGE.middle().0 as f64 / 1000.0,
+        Rule::Nutch | Rule::Own(_) | Rule::Dated(_) => RANGE.middle().0 as f64 / 1000.0,
     };
     let mut seen = Changes::default();
     let (mut at, mut next_change) = (phase * every, 0);
@@ -102,7 +122,11 @@ fn harvest(changes: &[f64], rule: Rule, phase: f64) -> Sum {
     let counted = changes.iter().filter(|change| (begin..end).contains(*change)).count();
     let mut sum = Sum { changes: counted as f64, ..Sum::default() };
     while at < end {
-        let next = at + every;
+        let claimed = match rule {
+            Rule::Dated(dates) => claim(dates, at, changes.get(next_change).copied(), every, trust),
+            _ => None,
+        };
+        let next = claimed.map_or(at + every, |due| due.min(at + every));
         let stale = changes.get(next_change).copied().unwrap_or(f64::INFINITY);
         let until = stale.min(next).min(end);
         sum.fresh += (until - at.max(begin)).max(0.0);
@@ -125,10 +149,28 @@ fn harvest(changes: &[f64], rule: Rule, phase: f64) -> Sum {
                 seen = estimator.after(seen, Span((every * 1000.0) as u64), changed);
                 every = estimator.every(&seen, RANGE).0 as f64 / 1000.0;
             }
+            Rule::Dated(_) => {
+                if claimed.is_some() {
+                    *trust = trust.after(changed);
+                }
+                seen = ESTIMATOR.after(seen, Span(((next - at) * 1000.0) as u64), changed);
+                every = ESTIMATOR.every(&seen, RANGE).0 as f64 / 1000.0;
+            }
         }
         at = next;
     }
     sum
+}
+
+/// When a URL that was harvested then is due for what the sitemap says before its next harvest.
+fn claim(dates: Dates, at: f64, change: Option<f64>, every: f64, trust: &Trust) -> Option<f64> {
+    let from = match dates {
+        Dates::True => change?,
+        Dates::Now => at,
+    };
+    let read = (from / SITEMAP).floor() * SITEMAP + SITEMAP;
+    let hastened = RANGE.hastened(Span((every * 1000.0) as u64), trust.percent());
+    (read < at + every).then(|| read.max(at + hastened.0 as f64 / 1000.0))
 }
 
 fn web(seed: u64, mut url: impl FnMut(&mut fastrand::Rng) -> Vec<f64>) -> Web {

@@ -57,7 +57,7 @@ impl Fetcher for Web {
         let facts = AnswerFacts { status: 200, digest: Some("sha1:0".into()), ..AnswerFacts::default() };
         let mut report = Report::bare(order.due, Fetch::Answer(facts));
         let next = [2 * page + 1, 2 * page + 2].into_iter().filter_map(|page| url(&order.host, page));
-        report.outlinks = next.map(|url| Outlink { url, kind: LinkKind::Link }).collect();
+        report.outlinks = next.map(|url| Outlink::new(url, LinkKind::Link)).collect();
         (report, Some(order.url.as_str().to_owned()))
     }
 }
@@ -77,6 +77,7 @@ impl Archive<String> for Nowhere {
                 mime: Some("text/html".to_owned()),
                 digest: "sha1:0".to_owned(),
                 revisit: false,
+                ..Capture::default()
             };
             vec![(CaptureKey { surt: (*url).clone(), time: order.due }, capture)]
         });

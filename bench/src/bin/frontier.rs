@@ -95,6 +95,7 @@ impl Rig {
             mime: Some("text/html".into()),
             digest: "sha1:0".into(),
             revisit: false,
+            ..Capture::default()
         };
         let key = CaptureKey { surt: order.url.as_str().into(), time: report.at };
         match self.frontier.complete(order, &report, &[(key, capture)]).await? {
@@ -148,7 +149,7 @@ impl Rig {
     }
 
     fn links(&self, numbers: impl Iterator<Item = u64>) -> Result<Vec<Outlink>> {
-        numbers.map(|n| Ok(Outlink { url: url(n, self.hosts)?, kind: LinkKind::Link })).collect()
+        numbers.map(|n| Ok(Outlink::new(url(n, self.hosts)?, LinkKind::Link))).collect()
     }
 }
 

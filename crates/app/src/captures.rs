@@ -14,9 +14,10 @@ use std::path::PathBuf;
 
 pub use content::{ContentKind, StoredContent};
 use data_encoding::BASE64URL_NOPAD;
-use frontier::{Capture, CaptureId, ranges};
+use frontier::{Capture, CaptureId, Refers, ranges};
 use harvest::wire::{referred, warc_dir};
 use http::StatusCode;
+use policy::trap::text::Moved;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -40,12 +41,49 @@ pub struct CaptureItem {
     pub length: u64,
     /// The same as before: the payload is in an earlier record.
     pub revisit: bool,
+    /// Of a revisit: the capture that has the payload, which may be of another URL.
+    #[serde(default)]
+    pub refers_to: Option<CaptureRefers>,
+    /// How far the text of the page moved since the harvest before, where it changed and that can be told.
+    #[serde(default)]
+    pub change: Option<ChangeItem>,
     /// For the paths of its record and content.
     pub id: String,
 }
 
+/// What a revisit refers to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CaptureRefers {
+    pub url: String,
+    #[schema(format = DateTime)]
+    pub time: String,
+}
+
+/// How far a text moved, by the bits of its sketch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ChangeItem {
+    /// It changed a little only.
+    pub little: bool,
+    /// Bits that differ, of 64.
+    pub distance: u8,
+    /// Up to so many it is a little.
+    pub threshold: u8,
+}
+
+impl From<Moved> for ChangeItem {
+    fn from(moved: Moved) -> ChangeItem {
+        ChangeItem { little: moved.is_little(), distance: moved.0, threshold: Moved::LITTLE_MAX.0 }
+    }
+}
+
 fn item((id, row): (CaptureId, Capture)) -> CaptureItem {
+    let refers = |refers: &Refers| CaptureRefers {
+        url: refers.url.as_ref().unwrap_or(&row.url).clone(),
+        time: refers.time.to_string(),
+    };
     CaptureItem {
+        refers_to: row.refers.as_ref().map(refers),
+        change: row.moved.map(ChangeItem::from),
         time: id.time.to_string(),
         status: (row.status > 0).then_some(row.status),
         id: BASE64URL_NOPAD.encode(&id.to_bytes()),

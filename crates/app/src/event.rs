@@ -8,6 +8,8 @@ use policy::trap::Suspicion;
 use policy::walk::Outcome;
 use serde_json::{Value, json};
 
+use crate::captures::ChangeItem;
+
 /// F36: a run that came to the end of a budget.
 pub fn budget_json(ending: &Ending) -> Value {
     json!({
@@ -43,6 +45,7 @@ pub fn harvest_json(harvested: &Harvested<'_>) -> Value {
         "bytes": report.bytes,
         "digest": digest,
         "unchanged": unchanged,
+        "change": summary.moved.map(ChangeItem::from),
         "rendered": report.rendering.as_ref().map(|rendering| rendering.ending.as_str()),
         "links": report.outlinks.len(),
         "added": summary.added,

@@ -175,7 +175,14 @@ async fn content_of(app: &App, id: String) -> Answer<Option<(Vec<u8>, bool)>> {
 }
 
 fn known(item: &CaptureItem) -> Markup {
-    facts(&[
+    let refers = item.refers_to.as_ref().map(|other| html! { (url(&other.url)) " at " (time(&other.time)) });
+    let change = item.change.map(|change| {
+        let how = if change.little { "a little" } else { "more than a little" };
+        html! { (how) " (" (number(u64::from(change.distance))) " of 64 bits of its sketch; a little is up to " (number(u64::from(change.threshold))) ")" }
+    });
+    let more = [("Same as", refers), ("Changed", change)];
+    let more = more.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let mut all = vec![
         ("Time", time(&item.time)),
         ("Status", or_dash(item.status.map(|status| status.to_string()).as_deref())),
         ("Type", or_dash(item.mime.as_deref())),
@@ -183,7 +190,9 @@ fn known(item: &CaptureItem) -> Markup {
         ("Digest", html! { code { (shown(&item.digest)) } }),
         ("File", html! { code { (shown(&item.file)) } }),
         ("Place in it", html! { (number(item.offset)) " + " (number(item.length)) " bytes" }),
-    ])
+    ];
+    all.extend(more);
+    facts(&all)
 }
 
 /// The head of a record and of the answer in it; what follows may be anything.

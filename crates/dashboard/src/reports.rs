@@ -152,6 +152,7 @@ fn domain_table(items: &[DomainItem]) -> Markup {
         .figures("Saved", |item| bytes_text(item.saved_bytes))
         .figures("New", |item| number(item.new))
         .figures("Changed", |item| number(item.changed))
+        .figures("A little", |item| number(item.changed_little))
         .figures("Same", |item| number(item.unchanged))
         .figures("Median", |item| span(item.response_p50_ms))
         .figures("95 %", |item| span(item.response_p95_ms))

@@ -27,12 +27,14 @@ use std::sync::atomic::Ordering;
 
 use policy::contract::Settled;
 use policy::evaluate::{Access, Dns, Robots, access};
+use policy::hint::Trust;
 use policy::model::{BlacklistEntry, BlacklistReason, Record};
 use policy::outcome::{Answer, Fetched, HostEffect, NoAnswer, Outcome, Placement, Response, outcome};
 use policy::robots::RETRY;
 use policy::schedule::{RETRY_AFTER_MAX, politeness_delay};
 use policy::time::{Span, Time};
 use policy::trap::Suspicion;
+use policy::trap::text::Moved;
 use store::{Durability, Error, Result};
 
 use crate::budgets::done;
@@ -104,6 +106,8 @@ pub struct Summary {
     pub settled: Settled,
     /// F37: what is suspected of its host since it was harvested.
     pub suspected: Vec<Suspicion>,
+    /// How far the text of its page moved, if it changed.
+    pub moved: Option<Moved>,
 }
 
 impl Frontier {
@@ -213,7 +217,7 @@ impl Transaction<'_> {
             if let Some((key, capture)) = captures.first() {
                 let key = (order.collection.as_str(), surt_in_key(&key.surt), key.time.0, capture.offset);
                 let stored = CAPTURES.get(self.tx, key).await?;
-                return Ok(stored.as_ref() == Some(capture));
+                return Ok(stored.is_some_and(|stored| stored.is_same_record(capture)));
             }
         }
         let Some(Harvest { order, .. }) = harvests.first() else { return Ok(true) };
@@ -358,7 +362,7 @@ impl Transaction<'_> {
             // else.
             _ => Summary { captured: !captures.is_empty(), ..Summary::default() },
         };
-        self.put_captures(order, captures)?;
+        self.put_captures(order, captures, summary.moved)?;
         self.put_payloads(harvest).await?;
         if let Some(rendering) = &report.rendering {
             RENDERINGS.put(self.tx, (&order.collection, order.url.as_str()), rendering)?;
@@ -386,19 +390,28 @@ impl Transaction<'_> {
             }
             _ => None,
         };
-        self.put_captures(order, captures)?;
+        self.put_captures(order, captures, None)?;
         let mut summary = Summary { captured: !captures.is_empty(), ..Summary::default() };
         if let Some(UrlState::Queued(record)) = state {
-            summary.added = self.follow(order, report, &record, alone, arrivals).await?.added;
+            summary.added = self.follow(order, report, &record, host.trust, alone, arrivals).await?.added;
             summary.next_due = Some(record.due);
         }
         Ok(summary)
     }
 
-    fn put_captures(&self, order: &Order, captures: &[(CaptureKey, Capture)]) -> Result<()> {
+    /// `moved`: of the page's own.
+    fn put_captures(
+        &self,
+        order: &Order,
+        captures: &[(CaptureKey, Capture)],
+        moved: Option<Moved>,
+    ) -> Result<()> {
         for (key, capture) in captures {
             let key = (order.collection.as_str(), surt_in_key(&key.surt), key.time.0, capture.offset);
-            CAPTURES.put(self.tx, key, capture)?;
+            match moved.filter(|_| !capture.revisit && capture.url == order.url.as_str()) {
+                None => CAPTURES.put(self.tx, key, capture)?,
+                moved => CAPTURES.put(self.tx, key, &Capture { moved, ..capture.clone() })?,
+            }
         }
         self.counted.lock().captured(&order.collection, captures.len());
         Ok(())
@@ -456,9 +469,12 @@ impl Transaction<'_> {
                 host.backoff_until = Some(self.now.plus(span));
             }
         }
+        if let Some(proved) = outcome.proved {
+            host.trust = host.trust.after(proved);
+        }
         let mut followed = Followed::default();
         if outcome.follow_outlinks {
-            followed = self.follow(order, report, &before, alone, arrivals).await?;
+            followed = self.follow(order, report, &before, host.trust, alone, arrivals).await?;
         }
         let Followed { added, left_out } = followed;
         let next_due = match outcome.placement {
@@ -473,6 +489,7 @@ impl Transaction<'_> {
             left_out,
             settled: outcome.settled,
             suspected: Vec::new(),
+            moved: outcome.moved,
         })
     }
 
@@ -481,6 +498,7 @@ impl Transaction<'_> {
         order: &Order,
         report: &Report,
         before: &Record,
+        trust: Trust,
         alone: bool,
         arrivals: &mut Arrivals,
     ) -> Result<Followed> {
@@ -491,6 +509,7 @@ impl Transaction<'_> {
             collection: &order.collection,
             own_url: Some(order.url.as_str()),
             claimed: before.via,
+            dates: Some((&order.host, trust)),
         };
         let links = report.links_within(order);
         let followed = self.follow_fitting(&page, links, alone, arrivals).await?;

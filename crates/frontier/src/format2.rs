@@ -12,6 +12,7 @@ use policy::budget::Charges;
 use policy::catalog::Change;
 use policy::changes::Changes;
 use policy::contract::{self, Owed};
+use policy::hint::Trust;
 use policy::owner::Via;
 use policy::time::{Span, Time};
 use policy::{cookies, model};
@@ -97,6 +98,8 @@ impl From<Record> for model::Record {
             changes: Changes::default(),
             charges: Charges::default(),
             sketch: None,
+            hint: None,
+            moved: None,
         }
     }
 }
@@ -133,6 +136,44 @@ pub(crate) fn totals(row: &[u8]) -> Option<schema::Totals> {
 struct Totals {
     traffic: format1::Traffic,
     promises: schema::Promises,
+}
+
+pub(crate) fn capture(row: &[u8]) -> Option<schema::Capture> {
+    format1::whole_capture(row)
+}
+
+pub(crate) fn host(row: &[u8]) -> Option<schema::Host> {
+    read::<Host>(row).map(Into::into)
+}
+
+#[derive(Deserialize)]
+struct Host {
+    slots: format1::Slots,
+    group: Option<(String, Time)>,
+    head: Time,
+    head_age: u32,
+    backoff_until: Option<Time>,
+    deferred_until: Option<Time>,
+    crawl_delay: Option<Span>,
+    failures: u32,
+    walked: bool,
+}
+
+impl From<Host> for schema::Host {
+    fn from(old: Host) -> schema::Host {
+        schema::Host {
+            slots: old.slots.into(),
+            group: old.group,
+            head: old.head,
+            head_age: old.head_age,
+            backoff_until: old.backoff_until,
+            deferred_until: old.deferred_until,
+            crawl_delay: old.crawl_delay,
+            failures: old.failures,
+            walked: old.walked,
+            trust: Trust::default(),
+        }
+    }
 }
 
 /// Cookies without what only a browser looks at.

@@ -99,7 +99,7 @@ pub use rest::Rest;
 pub use robots::server_of;
 pub use schema::{
     ArchiveFile, Capture, ErrorKind, Exhausted, Host, Latest, NodeFigures, NodeRow, Payload, Promises,
-    ShardRow, Slots, Traffic, UrlCounts, UrlState, WalkRun,
+    Refers, ShardRow, Slots, Traffic, UrlCounts, UrlState, WalkRun,
 };
 pub use shelf::Adoption;
 pub use start::{Started, Target};

@@ -8,9 +8,11 @@ use std::collections::HashSet;
 
 use policy::Rule;
 use policy::catalog::Catalog;
+use policy::hint::Trust;
 use policy::model::{Position, Record};
 use policy::outlink::{Action, Known, LinkDecision, Outlink, Parent, decide};
 use policy::owner::{Origin, Via};
+use policy::standing::Subject;
 use store::Result;
 
 use crate::memo::UrlHash;
@@ -28,6 +30,8 @@ pub(crate) struct Page<'a> {
     pub(crate) own_url: Option<&'a str>,
     /// O10: by whose claim the page is the seed's.
     pub(crate) claimed: Via,
+    /// F41: its host, for whose URLs it may say when they changed, and how far that is believed.
+    pub(crate) dates: Option<(&'a str, Trust)>,
 }
 
 impl Page<'_> {
@@ -89,7 +93,11 @@ impl Transaction<'_> {
             .filter(|link| page.own_url != Some(link.url.as_str()) && seen.insert(link.url.as_str()))
             .map(|link| {
                 let memo = self.cursor.memo();
-                (link, memo.url(page.collection, link.url.as_str()), memo.hash((context, link.kind)))
+                (
+                    link,
+                    memo.url(page.collection, link.url.as_str()),
+                    memo.hash((context, link.kind, link.said)),
+                )
             })
             .filter(|(_, url, context)| {
                 self.traces.is_some() || self.share.has_company() || !self.cursor.knows(*url, *context, own)
@@ -147,10 +155,11 @@ impl Transaction<'_> {
         arrivals: &mut Arrivals,
     ) -> Result<bool> {
         let Some(url) = self.catalog().seed(seed).map(|entry| entry.url.clone()) else { return Ok(false) };
-        let link = Outlink { url, kind: policy::model::LinkKind::Link };
+        let link = Outlink::new(url, policy::model::LinkKind::Link);
         let state = self.state(collection, link.url.as_str()).await?;
         let claimed = Via::Start;
-        let page = Page { seed, position: Position::default(), run, collection, own_url: None, claimed };
+        let position = Position::default();
+        let page = Page { seed, position, run, collection, own_url: None, claimed, dates: None };
         let effect = self.decide(&page, Origin::Start(seed), &link, state.as_ref());
         let changes = !matches!(effect, Effect::Nothing);
         self.take_effect(collection, &link, effect, arrivals)?;
@@ -182,7 +191,18 @@ impl Transaction<'_> {
         if let Some(traces) = self.traces {
             traces.lock().push(trace(&catalog, page, &parent, link, state, &decision));
         }
-        match (decision.action, state) {
+        let queued = match known {
+            Known::Queued(record) => Some(record),
+            _ => None,
+        };
+        let action = match (link.said, page.dates) {
+            (Some(said), Some((host, trust))) if host == link.url.site() => {
+                let subject = Subject { catalog: &catalog, collection: page.collection, url: &link.url };
+                subject.dated(decision.action, queued, said, &trust, self.now)
+            }
+            _ => decision.action,
+        };
+        match (action, state) {
             (Action::Add(record), _) => Effect::Add(state, record),
             (Action::Update(record), Some(UrlState::Queued(old))) => Effect::Update(old, record),
             (Action::Remove, Some(UrlState::Queued(old))) => Effect::Remove(old),

@@ -73,7 +73,7 @@ impl Frontier {
             return Ok(None);
         }
         let key = (collection, own.surt.as_str(), own.time.0, own.offset);
-        let capture = CAPTURES.get(&tx, key).await?.filter(|capture| !capture.revisit);
+        let capture = CAPTURES.get(&tx, key).await?.filter(|capture| !capture.revisit && !capture.cut);
         Ok(capture.map(|capture| (own.time, capture)))
     }
 
@@ -93,9 +93,11 @@ impl Frontier {
                 match (&last, capture.revisit) {
                     (None, true) => last = Some(capture),
                     (Some(_), true) => {}
-                    (Some(revisit), false) if revisit.digest != capture.digest => {
+                    (Some(revisit), false) if revisit.digest != capture.digest || capture.cut => {
                         return Ok(last.map(Content::Referred));
                     }
+                    // What was cut is no content to refer to, and what came before it is not what came last.
+                    (None, false) if capture.cut => return Ok(None),
                     (_, false) => return Ok(Some(Content::Own(Time(at), capture))),
                 }
             }
@@ -117,7 +119,9 @@ impl Frontier {
         let tx = self.store.begin().await?;
         let range = CAPTURES.range((collection, surt_in_key(surt), time.0));
         let page = CAPTURES.scan(&tx, &range, ORIGINAL_PAGE, ScanOrder::Forward).await?;
-        let is_it = |capture: &Capture| !capture.revisit && capture.url == url && capture.digest == digest;
+        let is_it = |capture: &Capture| {
+            !capture.revisit && !capture.cut && capture.url == url && capture.digest == digest
+        };
         let mut all = page.rows.into_iter().map(|(_, capture)| (time, capture));
         Ok(all.find(|(_, capture)| is_it(capture)))
     }

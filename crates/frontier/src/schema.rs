@@ -37,8 +37,10 @@ use policy::browser::Rendering;
 use policy::budget::{Holder, Spent};
 use policy::catalog::Change;
 use policy::cookies;
+use policy::hint::Trust;
 use policy::model::{BlacklistEntry, Record};
 use policy::time::{Span, Time};
+use policy::trap::text::Moved;
 use policy::trap::{Sense, Suspicion};
 use policy::walk::{HeadRow, Resume, StretchRow};
 use serde::{Deserialize, Serialize};
@@ -49,7 +51,8 @@ use crate::{format1, format2};
 pub const URLS: Table<(String, String), UrlState> =
     Table::new(0x10, "urls").version(3, &[(1, format1::url_state), (2, format2::url_state)]);
 pub const QUEUE: Table<(String, i64, String, String), ()> = Table::new(0x11, "queue");
-pub const HOSTS: Table<(String,), Host> = Table::new(0x12, "hosts").version(2, &[(1, format1::host)]);
+pub const HOSTS: Table<(String,), Host> =
+    Table::new(0x12, "hosts").version(3, &[(1, format1::host), (2, format2::host)]);
 pub const HOST_QUEUE: Table<(u8, i64, String), ()> = Table::new(0x38, "host queue");
 pub const SILENT_QUEUE: Table<(u8, i64, String), ()> = Table::new(0x37, "silent host queue");
 pub const GROUPS: Table<(String,), Group> = Table::new(0x14, "groups").version(2, &[(1, format1::group)]);
@@ -69,7 +72,7 @@ pub const DENIED: Table<(String, String, String), ()> = Table::new(0x29, "denied
 pub const COOKIES: Table<(String, String), cookies::Row> =
     Table::new(0x1A, "cookies").version(3, &[(1, format1::cookies), (2, format2::cookies)]);
 pub const CAPTURES: Table<(String, String, i64, u64), Capture> =
-    Table::new(0x1B, "captures").version(2, &[(1, format1::capture)]);
+    Table::new(0x1B, "captures").version(3, &[(1, format1::capture), (2, format2::capture)]);
 pub const TRAFFIC: Table<(i64, String, u32), Traffic> =
     Table::new(0x1D, "traffic").version(3, &[(1, format1::traffic), (2, format1::traffic)]);
 pub const DECLARED: Table<(u8, String), Change> =
@@ -275,6 +278,8 @@ pub struct Host {
     pub failures: u32,
     /// The last slot was given to a walk: the next is for a URL, if one waits.
     pub walked: bool,
+    /// F41: what the dates came to that its pages name for its URLs.
+    pub trust: Trust,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -304,7 +309,7 @@ pub struct WalkRun {
 }
 
 /// Where a harvest is archived; exports as CDXJ.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capture {
     pub url: String,
     pub file: String,
@@ -315,6 +320,28 @@ pub struct Capture {
     pub mime: Option<String>,
     pub digest: String,
     pub revisit: bool,
+    /// Of a revisit: the capture that has the payload. None in a row that is older than this field.
+    pub refers: Option<Refers>,
+    /// F37: how far the text of its page moved since the harvest before.
+    pub moved: Option<Moved>,
+    /// Not all of the answer is there: nobody may refer to it.
+    pub cut: bool,
+}
+
+/// What a revisit refers to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refers {
+    /// None: the same as its own.
+    pub url: Option<String>,
+    pub time: Time,
+}
+
+impl Capture {
+    /// Whether both are of one record, whatever is known of it beside.
+    pub fn is_same_record(&self, other: &Capture) -> bool {
+        let bare = |own: &Capture| Capture { refers: None, moved: None, cut: false, ..own.clone() };
+        bare(self) == bare(other)
+    }
 }
 
 /// A payload that is archived (A16), and the capture that has it.
@@ -436,6 +463,8 @@ pub struct Traffic {
     pub response_ms_log2: Vec<u64>,
     /// A16: of bodies that came over the wire and were not archived again.
     pub saved_bytes: u64,
+    /// F37: of those that changed, those whose text moved a little only.
+    pub changed_little: u64,
 }
 
 /// Why a harvest brought no answer.

@@ -6,6 +6,7 @@
 
 use policy::contract::begin_of;
 use policy::time::{Span, Time};
+use policy::trap::text::Moved;
 
 use crate::complete::Summary;
 use crate::ports::{Fetch, Order, Report};
@@ -82,7 +83,10 @@ impl Traffic {
                     match (facts.unchanged, &order.digest) {
                         (true, _) => self.unchanged += 1,
                         (false, None) => self.new += 1,
-                        (false, Some(_)) => self.changed += 1,
+                        (false, Some(_)) => {
+                            self.changed += 1;
+                            self.changed_little += u64::from(summary.moved.is_some_and(Moved::is_little));
+                        }
                     }
                 }
             }
@@ -103,6 +107,7 @@ impl Traffic {
         self.bytes += other.bytes;
         self.new += other.new;
         self.changed += other.changed;
+        self.changed_little += other.changed_little;
         self.unchanged += other.unchanged;
         self.saved_bytes += other.saved_bytes;
         for (status, count) in &other.statuses {

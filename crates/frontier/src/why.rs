@@ -3,6 +3,7 @@
 use policy::Rule;
 use policy::budget::Limit;
 use policy::evaluate::{Verdict, evaluate};
+use policy::hint::Trust;
 use policy::model::{BlacklistEntry, Position, Record};
 use policy::outlink::{Action, Known, Outlink, Parent, decide};
 use policy::owner::{Origin, Via};
@@ -14,7 +15,7 @@ use store::Result;
 
 use crate::Frontier;
 use crate::look::{HostRow, host_row};
-use crate::schema::{BLACKLIST, GROUPS, Slots, UrlState};
+use crate::schema::{BLACKLIST, GROUPS, Host, Slots, UrlState};
 use crate::transaction::Transaction;
 
 /// Seeds tried for a URL that no seed matches.
@@ -101,7 +102,8 @@ impl Transaction<'_> {
         };
         let (steps, verdict) = match &situation {
             Situation::Queued(record) | Situation::InFlight(record) => {
-                let (judged, plan) = self.judged(collection, url, record);
+                let (mut judged, plan) = self.judged(collection, url, record);
+                judged.0.extend(row.iter().flat_map(|host| learned(record, host)));
                 self.with_budgets(collection, url, record, judged, plan).await?
             }
             Situation::Done { run } => {
@@ -262,7 +264,7 @@ impl Transaction<'_> {
             let Some(entry) = catalog.seed(seed) else { continue };
             let origin = if entry.url == *url { Origin::Start(seed) } else { Origin::Page(seed) };
             let parent = Parent { origin, via: Via::Start, position: Position::SEED, run: 0, collection };
-            let link = Outlink { url: url.clone(), kind: policy::model::LinkKind::Link };
+            let link = Outlink::new(url.clone(), policy::model::LinkKind::Link);
             let decision = decide(&catalog, &parent, &link, Known::Absent, self.now);
             for given in subject.verdicts(entry, decision.position) {
                 steps.push((Rule::F34, format!("linked from seed `{seed}`: {given}")));
@@ -286,6 +288,26 @@ impl Transaction<'_> {
         let none = || (Rule::F27, format!("collection `{collection}` has no seed that could bring it"));
         ((steps, Some(decided.unwrap_or_else(none))), added)
     }
+}
+
+/// F41, F37: what was learned of the host's dates where they count, and how far the page moved when it last
+/// changed.
+fn learned(record: &Record, host: &Host) -> Vec<(Rule, String)> {
+    let Trust { settled, proved, .. } = host.trust;
+    let dates = record.hint.map(|hint| {
+        let said = hint.said;
+        let text = match settled {
+            0 => format!("its host's pages date it {said}; no such date has proved true or false yet"),
+            _ => format!(
+                "its host's pages date it {said}; where they claimed a change, it was there {proved} of {settled} \
+                 times, so that the next claim is believed at {:.0} %",
+                100.0 * host.trust.belief()
+            ),
+        };
+        (Rule::F41, text)
+    });
+    let moved = record.moved.map(|moved| (Rule::F37, format!("when it last changed, its text {moved}")));
+    dates.into_iter().chain(moved).collect()
 }
 
 type Judged = (Vec<(Rule, String)>, Option<(Rule, String)>);

@@ -165,7 +165,7 @@ fn f36_bytes_and_duration_of_a_host_and_a_profile() {
         report.bytes = 7;
         report.outlinks = LINKS
             .iter()
-            .map(|link| frontier::ports::Outlink { url: url(link), kind: policy::model::LinkKind::Link })
+            .map(|link| frontier::ports::Outlink::new(url(link), policy::model::LinkKind::Link))
             .collect();
         b.complete(&order, &report).await;
         b.pass(Span::minutes(1));

@@ -13,12 +13,13 @@ use policy::catalog::Change;
 use policy::changes::Changes;
 use policy::contract::{Owed, Terms};
 use policy::cookies;
+use policy::hint::{Claim, Hint, Trust};
 use policy::hours::{Weekday, Window};
 use policy::model::*;
 use policy::owner::Via;
 use policy::scope::{Pattern, Scope, Within};
 use policy::time::{Span, Time};
-use policy::trap::text::{Sketch, Sketcher};
+use policy::trap::text::{Moved, Sketch, Sketcher};
 use policy::trap::{Decision, Figures, Kind, Observed, Remedy, Sense, Suspicion, Traps};
 use policy::url::Scheme;
 use policy::walk::{
@@ -52,6 +53,8 @@ fn record() -> Record {
             held_by: Some(Holder::Group("g g".into())),
         },
         sketch: Some(Sketch(84)),
+        hint: Some(Hint { said: Time(1_000_034), claim: Some(Claim { belief: 85, due: Time(1_000_035) }) }),
+        moved: Some(Moved(9)),
     }
 }
 
@@ -93,6 +96,7 @@ fn host() -> Host {
         crawl_delay: Some(Span(14)),
         failures: 15,
         walked: true,
+        trust: Trust::default().after(true).after(true).after(false),
     }
 }
 
@@ -432,6 +436,9 @@ fn samples() -> Vec<Sample> {
         mime: Some("text/html".into()),
         digest: "sha1:d".into(),
         revisit: true,
+        refers: Some(Refers { url: Some("http://b.test/".into()), time: Time(1_000_036) }),
+        moved: Some(Moved(10)),
+        cut: true,
     };
     let refused = Refused {
         links: 92,
@@ -451,6 +458,7 @@ fn samples() -> Vec<Sample> {
         unchanged: 56,
         response_ms_log2: vec![57, 58],
         saved_bytes: 59,
+        changed_little: 97,
     };
     let payload = Payload {
         digest: "sha1:d".into(),

@@ -75,10 +75,8 @@ impl Fetcher for Web {
         let facts = AnswerFacts { status: 200, ..AnswerFacts::default() };
         let mut report = Report::bare(self.clock.now(), Fetch::Answer(facts));
         report.response_time = Span(u64::try_from(self.delay.as_millis()).unwrap());
-        report.outlinks = (n + 1..=n + 10)
-            .filter(|n| *n < PAGES)
-            .map(|n| Outlink { url: page(n), kind: LinkKind::Link })
-            .collect();
+        report.outlinks =
+            (n + 1..=n + 10).filter(|n| *n < PAGES).map(|n| Outlink::new(page(n), LinkKind::Link)).collect();
         (report, Some(order.url.as_str().to_owned()))
     }
 }
@@ -125,6 +123,7 @@ impl Archive<String> for Shelf {
                 mime: Some("text/html".into()),
                 digest: String::new(),
                 revisit: false,
+                ..Capture::default()
             };
             captures.push(vec![(CaptureKey { surt: (*url).clone(), time: order.due }, capture)]);
             rows.push((*url).clone());

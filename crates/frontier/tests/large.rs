@@ -126,6 +126,7 @@ async fn a12_a_capture_whose_key_is_too_long_is_found_again() {
         mime: None,
         digest: String::new(),
         revisit: false,
+        ..frontier::Capture::default()
     };
     let key = CaptureKey { surt: surt.clone(), time: Time(7) };
     rig.frontier.complete(&order, &report, &[(key, capture)]).await.unwrap();

@@ -256,7 +256,7 @@ async fn m3_f2_seeds_that_several_start_between_them_are_one_run() {
                 let facts = AnswerFacts { status: 200, ..AnswerFacts::default() };
                 let mut report = Report::bare(next.now(), Fetch::Answer(facts));
                 let url = CrawlUrl::from_normal(format!("https://h{}.no/", (host + 1) % SEEDS)).unwrap();
-                report.outlinks = vec![Outlink { url, kind: LinkKind::Link }];
+                report.outlinks = vec![Outlink::new(url, LinkKind::Link)];
                 assert!(matches!(next.complete(&order, &report, &[]).await.unwrap(), Completed::Done(_)));
                 harvested += 1;
             }

@@ -57,6 +57,7 @@ fn harvest(
         mime: None,
         digest: format!("stored {digest}"),
         revisit,
+        ..Capture::default()
     };
     (report, vec![(CaptureKey { surt: url.to_owned(), time: now }, capture)])
 }

@@ -231,7 +231,7 @@ fn f8_the_delay_grows_with_the_response_and_obeys_retry_after() {
                 (response_time, retry_after, crawl_delay);
             // A fresh page each time, due at once.
             let next = format!("https://a.no/{}", b.clock.now().0);
-            report.outlinks = vec![Outlink { url: url(&next), kind: LinkKind::Link }];
+            report.outlinks = vec![Outlink::new(url(&next), LinkKind::Link)];
             b.complete(&order, &report).await;
             b.pass(Span(delay.0 - 1));
             assert!(b.reserve(1).await.is_empty(), "{delay:?} have not passed");

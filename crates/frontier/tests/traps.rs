@@ -92,7 +92,7 @@ impl Bench {
                 let facts = AnswerFacts { status: 200, ..AnswerFacts::default() };
                 let mut report = Report::bare(self.frontier.now(), Fetch::Answer(facts));
                 report.text = order.last_fetch.is_none().then(|| Sketcher::of(&text).unwrap());
-                let link = |text: &String| Outlink { url: url(text), kind: LinkKind::Link };
+                let link = |text: &String| Outlink::new(url(text), LinkKind::Link);
                 report.outlinks = links.iter().map(link).collect();
                 match self.frontier.complete(order, &report, &[]).await.unwrap() {
                     Completed::Done(summary) => self.told.extend(summary.suspected.iter().map(|s| s.kind)),

@@ -84,10 +84,7 @@ impl Rig {
         let facts = AnswerFacts { status, ..AnswerFacts::default() };
         let mut report = Report::bare(self.frontier.now(), Fetch::Answer(facts));
         report.existence = Some(outcome);
-        report.outlinks = vec![Outlink {
-            url: CrawlUrl::from_normal("https://linked.test/").unwrap(),
-            kind: LinkKind::Link,
-        }];
+        report.outlinks = vec![Outlink::new(CrawlUrl::from_normal("https://linked.test/").unwrap(), LinkKind::Link)];
         self.frontier.complete(order, &report, &[]).await.unwrap()
     }
 

@@ -260,7 +260,7 @@ pub fn begin_of(at: Time, width: Span) -> Time {
 
 impl<'a> Subject<'a> {
     /// The active profiles with cycles left that have the URL in scope.
-    fn live(self, seed: &str, position: Position, past: &Past) -> Vec<&'a Profile> {
+    pub(crate) fn live(self, seed: &str, position: Position, past: &Past) -> Vec<&'a Profile> {
         let cycles = past.cycles;
         let entry = self.catalog.seed(seed).filter(|entry| entry.seed.active);
         let collection = self.catalog.collection(self.collection).filter(|collection| collection.active);

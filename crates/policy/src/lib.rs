@@ -10,8 +10,8 @@
 //! [`scope`] saying how far from its seed it may be (F34) and [`owner`] whose it is (O1–O9);
 //! [`evaluate`] decides once more when its time has come (F9–F17); [`outcome`] says what a harvest
 //! made of it (F18–F21, F30); [`schedule`] and [`rhythm`] when it comes again, by the clock on the wall
-//! too ([`hours`], [`zone`]: F38) and as often as it changes ([`changes`]: F41), and [`contract`] whether it came
-//! when it was promised (F31); [`browser`] how pages are rendered, and [`requisite`] what they may ask
+//! too ([`hours`], [`zone`]: F38) and as often as it changes ([`changes`], [`hint`]: F41), and [`contract`] whether it
+//! came when it was promised (F31); [`browser`] how pages are rendered, and [`requisite`] what they may ask
 //! for themselves (B1–B13). [`way`] says by which way a host is asked (A17). [`budget`] says what has been
 //! harvested enough of (F36), and [`blacklist`] what is left alone by pattern (F39). [`clock`] puts right what a clock that was wrong has written (F40).
 //! All of them ask the [`catalog`] what people have declared, and name their [`rule`]. Times and
@@ -27,6 +27,7 @@ pub mod clock;
 pub mod contract;
 pub mod cookies;
 pub mod evaluate;
+pub mod hint;
 pub mod hours;
 pub mod model;
 pub mod outcome;

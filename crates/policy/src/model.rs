@@ -13,12 +13,13 @@ use crate::browser::{BrowserProgram, BrowserSettings, Engine};
 use crate::budget::{Budget, Charges};
 use crate::changes::Changes;
 use crate::contract::{Owed, Terms};
+use crate::hint::Hint;
 use crate::hours::{Hours, TimeOfDay, Weekday, Window};
 use crate::owner::Via;
 use crate::scope::Scope;
 use crate::time::{Span, Time};
 use crate::trap::Traps;
-use crate::trap::text::Sketch;
+use crate::trap::text::{Moved, Sketch};
 use crate::walk::WalkSettings;
 use crate::way::Way;
 use crate::zone::Zone;
@@ -396,6 +397,10 @@ pub struct Record {
     pub charges: Charges,
     /// Of the text of the last answer with content, if there was any (F37).
     pub sketch: Option<Sketch>,
+    /// F41: what its host's pages say of when it changed.
+    pub hint: Option<Hint>,
+    /// F37: how far its text moved when it last changed.
+    pub moved: Option<Moved>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

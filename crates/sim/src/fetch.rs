@@ -93,5 +93,5 @@ fn without_text(exists: &Existence) -> Existence {
 }
 
 fn outlink(link: &str, kind: LinkKind, base: &CrawlUrl, rules: &UrlRules) -> Option<Outlink> {
-    normalise(link, Some(base), rules).ok().map(|url| Outlink { url, kind })
+    normalise(link, Some(base), rules).ok().map(|url| Outlink::new(url, kind))
 }

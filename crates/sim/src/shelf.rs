@@ -339,6 +339,7 @@ impl Shelf {
                 mime: Some("text/html".to_owned()),
                 digest: answered.digest.clone(),
                 revisit: answered.unchanged,
+                ..Capture::default()
             };
             file.torn = 0;
             file.bytes += capture.length;

@@ -141,6 +141,8 @@ fn line((id, row): &Row) -> String {
         digest: row.digest.clone(),
         offset: row.offset,
         length: row.length,
+        refers: None,
+        cut: row.cut,
     };
     cdx::line_of(&entry, &row.file, 0)
 }

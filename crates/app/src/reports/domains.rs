@@ -93,6 +93,9 @@ pub struct DomainItem {
     /// or the same.
     pub new: u64,
     pub changed: u64,
+    /// Of those that changed, those whose text moved a little only.
+    #[serde(default)]
+    pub changed_little: u64,
     pub unchanged: u64,
     /// Of bodies that came over the wire and are archived as references to captures that have them.
     #[serde(default)]
@@ -189,6 +192,7 @@ fn item(domain: Option<&str>, time: Option<Time>, sum: &Traffic) -> DomainItem {
         bytes: sum.bytes,
         new: sum.new,
         changed: sum.changed,
+        changed_little: sum.changed_little,
         unchanged: sum.unchanged,
         saved_bytes: sum.saved_bytes,
         response_p50_ms: sum.response_percentile(0.5).0,

@@ -17,6 +17,7 @@ mod declared;
 use policy::budget::Charges;
 use policy::changes::Changes;
 use policy::contract::Owed;
+use policy::hint::Trust;
 use policy::model;
 use policy::owner::Via;
 use policy::time::{Span, Time};
@@ -43,6 +44,11 @@ pub(crate) fn group(row: &[u8]) -> Option<schema::Group> {
 
 pub(crate) fn blacklist_entry(row: &[u8]) -> Option<model::BlacklistEntry> {
     read::<BlacklistEntry>(row).map(Into::into)
+}
+
+/// The same in format 2, but for the first rows.
+pub(crate) fn whole_capture(row: &[u8]) -> Option<schema::Capture> {
+    read::<Capture>(row).map(Into::into)
 }
 
 /// The first rows had an empty type where the answer gave none.
@@ -137,6 +143,8 @@ impl From<Record> for model::Record {
             changes: Changes::default(),
             charges: Charges::default(),
             sketch: None,
+            hint: None,
+            moved: None,
         }
     }
 }
@@ -164,8 +172,9 @@ impl From<Slot> for schema::Slot {
     }
 }
 
+/// The same in format 2.
 #[derive(Deserialize)]
-struct Slots {
+pub(crate) struct Slots {
     taken: Vec<Slot>,
     next_free: Time,
     queued_at: Option<Time>,
@@ -207,6 +216,7 @@ impl From<Host> for schema::Host {
             crawl_delay: old.crawl_delay,
             failures: old.failures,
             walked: old.walked,
+            trust: Trust::default(),
         }
     }
 }
@@ -300,6 +310,9 @@ impl From<Capture> for schema::Capture {
             mime: old.mime,
             digest: old.digest,
             revisit: old.revisit,
+            refers: None,
+            moved: None,
+            cut: false,
         }
     }
 }
@@ -350,6 +363,7 @@ impl From<Traffic> for schema::Traffic {
             unchanged: old.unchanged,
             response_ms_log2: old.response_ms_log2,
             saved_bytes: 0,
+            changed_little: 0,
         }
     }
 }

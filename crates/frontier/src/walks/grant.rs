@@ -221,6 +221,8 @@ impl Transaction<'_> {
             changes: Changes::default(),
             charges: Charges::default(),
             sketch: None,
+            hint: None,
+            moved: None,
         };
         let picked = Picked { collection, url: url.clone(), record, plan };
         let mut order = self.take_slot(&open.unit, url.site(), &mut open.host, picked, lease).await?;

@@ -178,6 +178,7 @@ impl Transaction<'_> {
             collection: &order.collection,
             own_url: Some(order.url.as_str()),
             claimed: Via::Start,
+            dates: None,
         };
         self.follow_fitting(&page, report.links_within(order), alone, arrivals).await
     }

@@ -60,7 +60,7 @@ impl Bench {
         let facts = AnswerFacts { status, digest: Some("sha".into()), ..AnswerFacts::default() };
         let mut report = Report::bare(self.clock.now(), Fetch::Answer(facts));
         report.response_time = Span(100);
-        report.outlinks = links.iter().map(|link| Outlink { url: url(link), kind: LinkKind::Link }).collect();
+        report.outlinks = links.iter().map(|link| Outlink::new(url(link), LinkKind::Link)).collect();
         self.complete(order, &report).await
     }
 
@@ -79,6 +79,7 @@ impl Bench {
             mime: Some("text/html".into()),
             digest: "sha".into(),
             revisit: false,
+            ..Capture::default()
         };
         let captures =
             if matches!(report.result, Fetch::Answer(_)) { vec![(key, capture)] } else { Vec::new() };

@@ -67,7 +67,7 @@ pub fn answered(status: u16, links: impl IntoIterator<Item = String>) -> Reply {
     let facts = AnswerFacts { status, ..AnswerFacts::default() };
     let mut report = Report::bare(Time(0), Fetch::Answer(facts));
     report.response_time = Span(10);
-    let link = |text: String| Outlink { url: CrawlUrl::from_normal(text).unwrap(), kind: LinkKind::Link };
+    let link = |text: String| Outlink::new(CrawlUrl::from_normal(text).unwrap(), LinkKind::Link);
     report.outlinks = links.into_iter().map(link).collect();
     Reply { after: Duration::from_millis(10), report }
 }
@@ -94,6 +94,7 @@ impl Archive<String> for Shelf {
                 mime: None,
                 digest: String::new(),
                 revisit: false,
+                ..Capture::default()
             };
             captures.push(vec![(CaptureKey { surt: (*url).clone(), time: order.due }, capture)]);
             rows.push((*url).clone());

@@ -107,8 +107,9 @@ impl Work {
         let mut facts = AnswerFacts {
             status: head.status,
             digest: if not_modified { order.digest.clone() } else { Some(entity.to_string()) },
-            etag: validator(head, "etag"),
-            last_modified: validator(head, "last-modified"),
+            // Who has not all of it must not be told that it is what it was.
+            etag: validator(head, "etag").filter(|_| exchange.truncated.is_none()),
+            last_modified: validator(head, "last-modified").filter(|_| exchange.truncated.is_none()),
             unchanged,
             dns_failed: self.dns_failed,
             robots_denied_until: self.denied_until,
@@ -141,7 +142,10 @@ impl Work {
             problem.get_or_insert_with(|| format!("more than {limit} redirects in a row"));
         }
         let report = Report {
-            outlinks: links.into_iter().map(|link| Outlink { url: link.url, kind: link.kind }).collect(),
+            outlinks: links
+                .into_iter()
+                .map(|link| Outlink { url: link.url, kind: link.kind, said: link.said })
+                .collect(),
             bytes: exchange.response.len(),
             response_time: exchange.total,
             problem,

@@ -104,13 +104,16 @@ pub async fn referred(
     collection: &str,
     revisit: &Capture,
 ) -> Option<(Time, Capture)> {
-    let (url, time) = named(dir, revisit)?;
+    let named = match &revisit.refers {
+        Some(refers) => Some((refers.url.clone().unwrap_or_else(|| revisit.url.clone()), refers.time)),
+        None => named(dir, revisit),
+    };
+    let (url, time) = named?;
     frontier.referred(collection, &surt::key(&url), (&url, time), &revisit.digest).await.ok()?
 }
 
 fn named(dir: &Path, revisit: &Capture) -> Option<(String, Time)> {
     let file = open_file(&dir.join(&revisit.file)).ok()?;
     let record = StoredRecord::open(file, revisit.offset, revisit.length).ok()?;
-    let time = net::warc::date::parse(record.head.get("WARC-Refers-To-Date")?)?;
-    Some((record.head.get("WARC-Refers-To-Target-URI")?.to_owned(), time))
+    record.head.refers_to()
 }

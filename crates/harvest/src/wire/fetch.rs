@@ -144,7 +144,7 @@ impl WireFetcher {
         {
             self.robots.told(&order.url, agent, &order.collection);
         }
-        ruling.sitemaps.iter().map(|url| Outlink { url: url.clone(), kind: LinkKind::Link }).collect()
+        ruling.sitemaps.iter().map(|url| Outlink::new(url.clone(), LinkKind::Link)).collect()
     }
 
     async fn request(&self, order: &Order, manner: &Manner, jar: &Jar) -> (Fetched, Option<Original>) {

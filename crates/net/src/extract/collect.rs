@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 use encoding_rs::Encoding;
+use policy::hint::Said;
 use policy::model::LinkKind;
 use policy::url::{Base, CrawlUrl, UrlRules, normalise_against};
 
@@ -50,6 +51,7 @@ struct Candidate {
     how: &'static str,
     against: Against,
     anchor: String,
+    said: Option<Said>,
 }
 
 /// What became of the links of a page.
@@ -140,7 +142,14 @@ impl Collector {
             return None;
         }
         self.seen.insert(key, self.candidates.len());
-        self.candidates.push(Candidate { raw: raw.into(), kind, how, against, anchor: String::new() });
+        self.candidates.push(Candidate {
+            raw: raw.into(),
+            kind,
+            how,
+            against,
+            anchor: String::new(),
+            said: None,
+        });
         Some(self.candidates.len() - 1)
     }
 
@@ -150,6 +159,13 @@ impl Collector {
 
     pub(super) fn has_anchor(&self, at: usize) -> bool {
         self.candidates.get(at).is_some_and(|candidate| !candidate.anchor.is_empty())
+    }
+
+    /// When the link changed, as the page says; of what is said of it, the latest.
+    pub(super) fn said(&mut self, at: usize, said: Said) {
+        if let Some(candidate) = self.candidates.get_mut(at) {
+            candidate.said = candidate.said.max(Some(said));
+        }
     }
 
     /// The anchor text of a link that has none yet.
@@ -174,7 +190,7 @@ impl Collector {
         let bases = Bases::new(address, base, &parts);
         let mut links: Vec<Found> = Vec::with_capacity(candidates.len());
         let mut seen: HashMap<u64, usize> = HashMap::with_capacity(candidates.len());
-        for Candidate { raw, kind, how, against, anchor } in candidates {
+        for Candidate { raw, kind, how, against, anchor, said } in candidates {
             let base = bases.of(against);
             let Ok(url) = normalise_against(&with_legacy_query(&raw, encoding), base, rules) else {
                 unusable += 1;
@@ -182,11 +198,15 @@ impl Collector {
             };
             let key = hasher.hash_one((url.as_str(), kind));
             match seen.get(&key).and_then(|at| links.get_mut(*at)) {
-                Some(same) if same.anchor.is_empty() => same.anchor = anchor,
-                Some(_) => {}
+                Some(same) => {
+                    same.said = same.said.max(said);
+                    if same.anchor.is_empty() {
+                        same.anchor = anchor;
+                    }
+                }
                 None => {
                     seen.insert(key, links.len());
-                    links.push(Found { url, kind, anchor, how, user_info: has_user_info(&raw) });
+                    links.push(Found { url, kind, anchor, how, user_info: has_user_info(&raw), said });
                 }
             }
         }

@@ -5,6 +5,7 @@
 //! as they are right. Entries and pages are links, what belongs to them (pictures, videos,
 //! enclosures) is a requisite. An entry's links have its title as anchor text.
 
+use policy::hint::Said;
 use policy::model::LinkKind::{self, Link, Requisite};
 
 use super::charset::Charset;
@@ -13,13 +14,16 @@ use super::markup::Sink;
 use super::part::Parts;
 use super::tag::Tag;
 use super::text::Gathered;
-use super::{Limits, prolog, text, value};
+use super::{Limits, date, prolog, text, value};
 
 /// Longest text of an element that may be a URL or a title.
 const TEXT_BYTES_MAX: usize = 8 << 10;
 
 /// Longest name of an element that means something here.
 const NAME_BYTES_MAX: usize = 20;
+
+/// Links of an entry that its date is of: its address is often said twice.
+const DATED_MAX: usize = 2;
 
 pub(super) struct Feed<'c> {
     pub(super) collector: &'c mut Collector,
@@ -34,6 +38,23 @@ pub(super) struct Feed<'c> {
     in_extension: bool,
     /// In an entry: the first link of it, and its title.
     entry: Option<(usize, String)>,
+    /// What the entry of a feed, or of a sitemap, is about, and its date.
+    dated: Dated,
+}
+
+/// The pages that an entry names as itself, and when they changed.
+#[derive(Default)]
+struct Dated {
+    pages: [Option<usize>; DATED_MAX],
+    said: Option<Said>,
+}
+
+impl Dated {
+    fn page(&mut self, at: usize) {
+        if let Some(free) = self.pages.iter_mut().find(|page| page.is_none()) {
+            *free = Some(at);
+        }
+    }
 }
 
 /// What the text of the element that is open is.
@@ -41,6 +62,7 @@ pub(super) struct Feed<'c> {
 enum Reading {
     Url(LinkKind, &'static str),
     Title,
+    Date,
 }
 
 impl<'c> Feed<'c> {
@@ -55,6 +77,7 @@ impl<'c> Feed<'c> {
             gathered: Gathered::default(),
             in_extension: false,
             entry: None,
+            dated: Dated::default(),
         }
     }
 
@@ -65,7 +88,10 @@ impl<'c> Feed<'c> {
 
     fn link(&mut self, tag: &Tag<'_>, attribute: &[u8], kind: LinkKind, how: &'static str) {
         if let Some(raw) = tag.get(attribute) {
-            self.collector.add(&text::attribute(self.charset, raw), kind, how);
+            let at = self.collector.add(&text::attribute(self.charset, raw), kind, how);
+            if let Some(at) = at.filter(|_| how == "link/@href" && kind == Link && self.entry.is_some()) {
+                self.dated.page(at);
+            }
         }
     }
 
@@ -73,14 +99,26 @@ impl<'c> Feed<'c> {
         match name {
             b"loc" if self.in_extension => self.reads(Reading::Url(Requisite, "sitemap/image")),
             b"loc" => self.reads(Reading::Url(Link, "sitemap/loc")),
-            b"sitemap" => self.reads(Reading::Url(Link, "sitemap/sitemap")),
+            b"sitemap" => {
+                self.close_dated();
+                self.reads(Reading::Url(Link, "sitemap/sitemap"));
+            }
             b"thumbnail_loc" | b"content_loc" | b"player_loc" | b"content_segment_loc" => {
                 self.reads(Reading::Url(Requisite, "sitemap/video"));
             }
             b"gallery_loc" => self.reads(Reading::Url(Link, "sitemap/video")),
             b"image" | b"video" => self.in_extension = true,
+            b"lastmod" | b"pubdate" | b"updated" | b"published" | b"modified" | b"date"
+                if !self.in_extension =>
+            {
+                self.reads(Reading::Date);
+            }
             b"url" if self.in_extension => self.reads(Reading::Url(Requisite, "feed/image")),
-            b"item" | b"entry" => self.entry = Some((self.collector.len(), String::new())),
+            b"url" => self.close_dated(),
+            b"item" | b"entry" => {
+                self.close_dated();
+                self.entry = Some((self.collector.len(), String::new()));
+            }
             b"title" if !tag.name.contains(&b':') => self.reads(Reading::Title),
             b"link" => self.link_element(tag),
             b"guid" if is_permalink(tag) => self.reads(Reading::Url(Link, "feed/guid")),
@@ -111,11 +149,18 @@ impl<'c> Feed<'c> {
         match reading {
             Reading::Url(kind, how) => {
                 let raw = self.gathered.shown(self.charset, TEXT_BYTES_MAX);
-                if !self.gathered.is_cut() {
-                    self.collector.add(&raw, kind, how);
+                if !self.gathered.is_cut()
+                    && let Some(at) = self.collector.add(&raw, kind, how)
+                    && matches!(how, "sitemap/loc" | "feed/link" | "feed/guid")
+                {
+                    self.dated.page(at);
                 }
             }
             Reading::Title => self.read_title(),
+            Reading::Date => {
+                let said = date::read(&self.gathered.shown(self.charset, TEXT_BYTES_MAX));
+                self.dated.said = self.dated.said.max(said);
+            }
         }
     }
 
@@ -134,8 +179,17 @@ impl<'c> Feed<'c> {
         }
     }
 
+    /// At the end of an entry, of a sitemap too, or where the next begins, its pages get its date.
+    fn close_dated(&mut self) {
+        let Dated { pages, said } = std::mem::take(&mut self.dated);
+        if let Some(said) = said {
+            pages.into_iter().flatten().for_each(|at| self.collector.said(at, said));
+        }
+    }
+
     /// At the end of an entry its links get its title.
     fn close_entry(&mut self) {
+        self.close_dated();
         let Some((first, title)) = self.entry.take() else { return };
         for at in first..self.collector.len() {
             self.collector.anchor(at, &title);
@@ -166,6 +220,8 @@ impl Sink for Feed<'_> {
             self.in_extension = false;
         } else if is([b"item", b"entry"]) {
             self.close_entry();
+        } else if is([b"url", b"sitemap"]) && !self.in_extension {
+            self.close_dated();
         }
     }
 

@@ -13,6 +13,7 @@
 mod charset;
 mod collect;
 mod css;
+mod date;
 mod feed;
 mod foreign;
 mod html;
@@ -42,6 +43,7 @@ pub mod scanner {
 use std::io::{BufReader, Read};
 
 use encoding_rs::Encoding;
+use policy::hint::Said;
 use policy::model::LinkKind;
 use policy::trap::text::{Sketcher, Text};
 use policy::url::{CrawlUrl, UrlRules};
@@ -117,6 +119,8 @@ pub struct Found {
     pub how: &'static str,
     /// It named a user, whom the URL does not.
     pub user_info: bool,
+    /// When it changed, as a sitemap or feed says.
+    pub said: Option<Said>,
 }
 
 impl Found {

@@ -71,6 +71,10 @@ pub struct Entry {
     /// From the start of the group.
     pub offset: u64,
     pub length: u64,
+    /// Of a revisit: URL and time of what it refers to, as it says.
+    pub refers: Option<(String, Time)>,
+    /// Of an answer: not all of it is there.
+    pub cut: bool,
 }
 
 /// What is to be said of an exchange beyond itself.
@@ -229,7 +233,15 @@ impl GroupBuilder<'_> {
         let plan = Plan { kind, id, time, url: Some(url), more: &more, content_type, block, matter, digest };
         let place = self.record(&plan)?;
         let url = indexed_as.as_deref().unwrap_or(url);
+        let refers = capture.revisit.map(|revisit| {
+            let (Revisit::SamePayload(refers) | Revisit::NotModified(refers)) = revisit;
+            (fields::one_word(refers.url).into_owned(), refers.time)
+        });
         self.note(kind, url, time, (Some(exchange.head.status), mime), payload, place);
+        if let Some(entry) = self.entries.last_mut() {
+            entry.cut = capture.revisit.is_none() && exchange.truncated.is_some();
+            entry.refers = refers;
+        }
         Ok(())
     }
 
@@ -243,7 +255,8 @@ impl GroupBuilder<'_> {
         (offset, length): (u64, u64),
     ) {
         let (url, surt) = (url.to_owned(), surt::key(url));
-        self.entries.push(Entry { kind, url, surt, time, status, mime, digest, offset, length });
+        let (refers, cut) = (None, false);
+        self.entries.push(Entry { kind, url, surt, time, status, mime, digest, offset, length, refers, cut });
     }
 
     /// A record with an id of its own and a block in memory.

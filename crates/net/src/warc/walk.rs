@@ -268,5 +268,7 @@ fn entry(head: &RecordHead, http: Option<&split::Http>, extent: &Extent) -> Opti
         digest: head.get("WARC-Payload-Digest")?.to_owned(),
         offset: extent.offset,
         length: extent.length,
+        refers: head.refers_to().filter(|_| kind == Kind::Revisit),
+        cut: kind == Kind::Response && head.get("WARC-Truncated").is_some(),
     })
 }

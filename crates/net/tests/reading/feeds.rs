@@ -61,6 +61,48 @@ fn a10_feeds() {
     assert_eq!(xml(rdf), [r#"Link http://a.no/1 "R""#]);
 }
 
+/// F41: when each page changed, as sitemaps and feeds say.
+#[test]
+fn f41_dates_go_with_the_pages_they_are_of() {
+    let sitemap = "<urlset>
+        <url><loc>/day</loc><lastmod>2026-03-01</lastmod><image:image><image:loc>/i.png</image:loc></image:image></url>
+        <url><lastmod>2026-03-02T10:00:00Z</lastmod><loc>/before</loc></url>
+        <url><loc>/none</loc><news:publication_date>2026-03-03</news:publication_date></url>
+        <url><loc>/nonsense</loc><lastmod>lately</lastmod></url>
+        <url><loc>/open</loc><lastmod>2026-03-04T10:00:00Z</lastmod>
+        <url><loc>/twice</loc><lastmod>2026-03-05T10:00:00Z</lastmod></url>
+        <url><loc>/twice</loc><lastmod>2026-03-06T10:00:00Z</lastmod></url></urlset>";
+    let index = "<sitemapindex><sitemap><loc>/s.xml</loc><lastmod>2026-03-07T10:00:00Z</lastmod></sitemap></sitemapindex>";
+    let rss = "<rss><channel><pubDate>Sun, 08 Mar 2026 10:00:00 GMT</pubDate><item><link>/1</link><pubDate>Mon, 09 Mar 2026 10:00:00 GMT</pubDate>
+        <guid>http://a.no/g</guid><enclosure url='/1.mp3'/></item><item><link>/2</link></item></channel></rss>";
+    let atom = "<feed><updated>2026-03-10T10:00:00Z</updated><entry><link href='/e'/><published>2026-03-11T10:00:00Z</published>
+        <updated>2026-03-12T10:00:00Z</updated><link rel='enclosure' href='/e.mp3'/></entry></feed>";
+    let dated = |body: &str| -> Vec<String> {
+        let found = Reading::new("http://a.no/feed", "application/xml").of(body);
+        let line = |link: &net::extract::Found| {
+            let said = link.said.map_or("-".to_owned(), |said| said.from.to_string());
+            format!("{} {said}", link.url.as_str().trim_start_matches("http://a.no"))
+        };
+        found.links.iter().map(line).collect()
+    };
+    let days = dated(sitemap);
+    assert_eq!(
+        days,
+        [
+            "/day 2026-03-01T00:00:00Z",
+            "/i.png -",
+            "/before 2026-03-02T10:00:00Z",
+            "/none -",
+            "/nonsense -",
+            "/open 2026-03-04T10:00:00Z",
+            "/twice 2026-03-06T10:00:00Z",
+        ]
+    );
+    assert_eq!(dated(index), ["/s.xml 2026-03-07T10:00:00Z"]);
+    assert_eq!(dated(rss), ["/1 2026-03-09T10:00:00Z", "/g 2026-03-09T10:00:00Z", "/1.mp3 -", "/2 -"]);
+    assert_eq!(dated(atom), ["/e 2026-03-12T10:00:00Z", "/e.mp3 -"]);
+}
+
 #[test]
 fn a10_a_list_of_urls_is_a_sitemap_if_it_is_called_one() {
     let body = "\u{FEFF}http://a.no/1\r\nno url\nhttps://a.no/2\n  http://a.no/3";

@@ -17,6 +17,7 @@ mod plan;
 mod step;
 
 use crate::catalog::{Catalog, SeedEntry};
+use crate::hint::Hint;
 use crate::model::{BlacklistEntry, BlacklistReason, Position, Profile, Record, RobotsPolicy};
 use crate::owner::Via;
 use crate::rule::Rule;
@@ -157,6 +158,7 @@ impl<'a> Judge<'a> {
             standing.timed.then(|| self.subject.next_due(seed, *position, &Past::from(self.record), last));
         let until = timed.flatten().unwrap_or_else(|| next_due(last, every));
         self.note(Rule::F15, Finding::NextDue(until));
+        let until = self.claimed_changed(until);
         if until > self.now { Err((Rule::F15, Verdict::Postpone { until })) } else { Ok(()) }
     }
 
@@ -217,6 +219,14 @@ impl<'a> Judge<'a> {
                 Finding::Changes { profile: &profile.name, range, seen: self.record.changes },
             );
         }
+    }
+
+    /// F41: what its host's pages say of it may have it due before.
+    fn claimed_changed(&mut self, until: Time) -> Time {
+        let Some(Hint { said, claim: Some(claim) }) = self.record.hint else { return until };
+        let due = self.subject.claimed_due(self.record).filter(|due| *due < until);
+        self.note(Rule::F41, Finding::Claimed { said, belief: claim.belief, due });
+        due.unwrap_or(until)
     }
 
     /// F38: a harvest for those whose windows are open, or none before the next opens.

@@ -58,6 +58,13 @@ pub enum Finding<'a> {
     Closed {
         until: Time,
     },
+    /// A page of its host says that it has changed since its last harvest; none: not believed so far that
+    /// it would be due earlier.
+    Claimed {
+        said: Time,
+        belief: u8,
+        due: Option<Time>,
+    },
     /// An adaptive frequency.
     Changes {
         profile: &'a str,
@@ -125,6 +132,13 @@ impl fmt::Display for Finding<'_> {
                 100.0 * seen.confidence(),
                 seen.every(*range),
             ),
+            Finding::Claimed { said, belief, due } => {
+                write!(f, "a page of its host says that it changed at {said}, since its last harvest; ")?;
+                match due {
+                    Some(due) => write!(f, "believed at {belief} %, so due at {due}"),
+                    None => write!(f, "believed at {belief} %, which has it due no earlier"),
+                }
+            }
             Finding::CyclesUsedUp { had } => write!(f, "{had} cycle(s) in this run, which is all"),
         }
     }

@@ -1,9 +1,11 @@
 //! What a harvest leaves in the record whatever becomes of the URL (F18–F20).
 
 use crate::changes::Changes;
+use crate::hint::Hint;
 use crate::model::{LastFetch, Record};
 use crate::outcome::{Answer, Fetched, Response};
 use crate::time::Time;
+use crate::trap::text::Moved;
 
 /// F18–F20: last fetch, counts, cycles and what a revisit is compared with. Depth stays.
 pub(super) fn counted(before: &Record, fetched: &Fetched) -> Record {
@@ -18,6 +20,11 @@ pub(super) fn counted(before: &Record, fetched: &Fetched) -> Record {
                 if is_not_found(response.status) { before.not_found.saturating_add(1) } else { 0 };
             record.cycles = before.cycles.saturating_add(u32::from(!error));
             record.changes = observed(before, response, fetched.at);
+            record.moved = moved(before, fetched).or(record.moved);
+            if has_content(response) {
+                // Whether it was true or not: the next claim is of what comes after this harvest.
+                record.hint = record.hint.map(|hint| Hint { claim: None, ..hint });
+            }
             record.last = Some(LastFetch { at: fetched.at, due: slot });
             remember(&mut record, response);
         }
@@ -42,10 +49,36 @@ fn slot(before: &Record) -> Time {
 /// F41: whether it changed, and in how long; only where there is something to compare with, and where
 /// it is known how long ago that was: after errors it is not.
 fn observed(before: &Record, response: &Response, at: Time) -> Changes {
-    let has_content = matches!(response.status, 200..=299 | 304);
-    match before.last.filter(|_| before.errors == 0 && before.digest.is_some() && has_content) {
+    match before.last.filter(|_| can_tell(before, response)) {
         Some(last) if at > last.at => before.changes.after(at.since(last.at), !response.unchanged),
         _ => before.changes,
+    }
+}
+
+fn can_tell(before: &Record, response: &Response) -> bool {
+    before.errors == 0 && before.digest.is_some() && has_content(response)
+}
+
+fn has_content(response: &Response) -> bool {
+    matches!(response.status, 200..=299 | 304)
+}
+
+/// F41: what came of the claim that it has changed, where there is one.
+pub(super) fn proved(before: &Record, fetched: &Fetched) -> Option<bool> {
+    before.hint.and_then(|hint| hint.claim)?;
+    match &fetched.answer {
+        Answer::Response(response) if can_tell(before, response) => Some(!response.unchanged),
+        _ => None,
+    }
+}
+
+/// F37: how far its text moved.
+pub(super) fn moved(before: &Record, fetched: &Fetched) -> Option<Moved> {
+    match &fetched.answer {
+        Answer::Response(response) if !response.unchanged && (200..300).contains(&response.status) => {
+            Moved::between(before.sketch?, response.sketch?)
+        }
+        _ => None,
     }
 }
 

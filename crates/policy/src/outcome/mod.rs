@@ -32,10 +32,10 @@ use crate::rule::Rule;
 use crate::schedule::{after_error, backoff, next_due};
 use crate::standing::{Past, Standing, Subject};
 use crate::time::{Span, Time};
-use crate::trap::text::Sketch;
+use crate::trap::text::{Moved, Sketch};
 use crate::url::CrawlUrl;
 
-use count::counted;
+use count::{counted, moved, proved};
 use variant::{Hindrance, Seen, hindrance};
 
 /// How a harvest went.
@@ -94,6 +94,11 @@ pub struct Outcome {
     pub variant: u8,
     /// F31: what this try settled of what was promised.
     pub settled: Settled,
+    /// F41: what its host's pages claimed of it proved true, or not; none: nothing was claimed, or this
+    /// harvest cannot tell.
+    pub proved: Option<bool>,
+    /// How far its text moved, where it changed and that can be told.
+    pub moved: Option<Moved>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,6 +141,7 @@ pub fn outcome(
     let seen =
         Seen { before, fetched, hindrance, earlier: queued_now.is_some_and(|queued| ahead.due < queued) };
     let variant = seen.variant();
+    let (proved, moved) = (proved(before, fetched), moved(before, fetched));
     let (rule, placement) = seen.place(&record, &standing, &limits, &ahead, now);
     let (settled, record) = settled(subject, before, record, &placement, fetched);
     Outcome {
@@ -147,6 +153,8 @@ pub fn outcome(
         rule,
         variant,
         settled,
+        proved,
+        moved,
     }
 }
 

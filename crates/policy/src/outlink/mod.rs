@@ -18,6 +18,7 @@ use std::fmt;
 use crate::budget::Charges;
 use crate::catalog::Catalog;
 use crate::contract::{Owed, renewed as renewed_promise};
+use crate::hint::Said;
 use crate::model::{LinkKind, Position, Record};
 use crate::owner::{Context, Origin, Via, owner};
 use crate::rule::Rule;
@@ -47,6 +48,15 @@ pub struct Parent<'a> {
 pub struct Outlink {
     pub url: CrawlUrl,
     pub kind: LinkKind,
+    /// When it changed, as the page says.
+    pub said: Option<Said>,
+}
+
+impl Outlink {
+    /// Of a page that says no more of it.
+    pub fn new(url: CrawlUrl, kind: LinkKind) -> Outlink {
+        Outlink { url, kind, said: None }
+    }
 }
 
 /// What the store knows of the URL in this collection.
@@ -209,6 +219,8 @@ impl Arrival<'_, '_> {
             changes: past.changes,
             charges: Charges::default(),
             sketch: None,
+            hint: None,
+            moved: None,
         }
     }
 

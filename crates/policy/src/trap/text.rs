@@ -32,7 +32,7 @@ const OWN_MAX: usize = 8;
 /// Pages whose sketches differ in no more bits say the same.
 const SAME_BITS_MAX: u32 = 3;
 /// Where they differ in no more, a page has changed a little.
-const LITTLE_BITS_MAX: u32 = 8;
+const LITTLE_BITS_MAX: u8 = 8;
 
 /// What is known of a page's text. Nothing where there was none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,7 +76,37 @@ impl Sketch {
 
     /// Whether the page that was the one and is the other has changed a little only.
     pub fn changed_little(self, other: Sketch) -> bool {
-        self.distance(other) <= LITTLE_BITS_MAX
+        self.distance(other) <= u32::from(LITTLE_BITS_MAX)
+    }
+}
+
+/// How far the text of a page moved from one harvest to the next: bits of its sketch, of 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Moved(pub u8);
+
+impl Moved {
+    /// Up to here it is a little.
+    pub const LITTLE_MAX: Moved = Moved(LITTLE_BITS_MAX);
+
+    pub fn between(before: Sketch, now: Sketch) -> Option<Moved> {
+        u8::try_from(before.distance(now)).ok().map(Moved)
+    }
+
+    /// A little only: a date, a counter, a headline among many. Beyond it is another text.
+    pub fn is_little(self) -> bool {
+        self.0 <= LITTLE_BITS_MAX
+    }
+}
+
+impl std::fmt::Display for Moved {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let bits = self.0;
+        match self.is_little() {
+            true => write!(f, "changed a little ({bits} of 64 bits of its sketch; up to {LITTLE_BITS_MAX})"),
+            false => {
+                write!(f, "changed ({bits} of 64 bits of its sketch; a little is up to {LITTLE_BITS_MAX})")
+            }
+        }
     }
 }
 

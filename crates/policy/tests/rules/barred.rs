@@ -74,7 +74,7 @@ fn f39_patterns_hold_in_their_collection_until_their_end() {
         let origin = Origin::Page("vg");
         let at = position("d1");
         let parent = Parent { origin, via: Via::Start, position: at, run: 1, collection: "k" };
-        let link = Outlink { url, kind: LinkKind::Link };
+        let link = Outlink::new(url, LinkKind::Link);
         let decision = decide(&catalog, &parent, &link, Known::Absent, day(0));
         assert_eq!(decision.rule == Rule::F39, holds, "{name}: {decision}");
         assert_eq!(decision.action == Action::Ignore, holds);
@@ -95,7 +95,7 @@ fn f39_a_start_is_somebodys_wish() {
         run: 1,
         collection: "k",
     };
-    let link = Outlink { url: url("http://vg.no/"), kind: LinkKind::Link };
+    let link = Outlink::new(url("http://vg.no/"), LinkKind::Link);
     assert_eq!(decide(&catalog, &parent, &link, Known::Absent, day(0)).rule, Rule::F22);
 }
 

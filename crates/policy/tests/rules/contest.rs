@@ -57,8 +57,7 @@ fn o2_to_o8_context_and_owner() {
             run: 1,
             collection: "k",
         };
-        let decision =
-            decide(&catalog, &parent, &Outlink { url: url(row[1]), kind: LinkKind::Link }, known, day(0));
+        let decision = decide(&catalog, &parent, &Outlink::new(url(row[1]), LinkKind::Link), known, day(0));
         let context = decision.context.unwrap();
         let owner = match &decision.action {
             Action::Add(record) | Action::Update(record) => record.seed.as_str(),

@@ -144,7 +144,7 @@ fn f31_a_link_that_makes_a_url_due_earlier_promises_it_earlier() {
         run: 1,
         collection: "k",
     };
-    let link = Outlink { url: url("vg.no/a"), kind: LinkKind::Link };
+    let link = Outlink::new(url("vg.no/a"), LinkKind::Link);
     catalog.apply(change("profile daily k every=2d")).unwrap();
     let Action::Update(record) = decide(&catalog, &parent, &link, Known::Queued(&queued), day(0)).action
     else {

@@ -40,8 +40,7 @@ fn step(catalog: &Catalog, queue: &mut Queue, from: &str, target: &str) -> Vec<S
     let via = page.as_ref().map_or(Via::Start, |page| Via::page(from, &page.seed));
     let parent = Parent { origin, via, position: at, run: 1, collection: "k" };
     let known = before.as_ref().map_or(Known::Absent, Known::Queued);
-    let decision =
-        decide(catalog, &parent, &Outlink { url: target.clone(), kind: LinkKind::Link }, known, day(0));
+    let decision = decide(catalog, &parent, &Outlink::new(target.clone(), LinkKind::Link), known, day(0));
     match decision.action {
         Action::Add(record) | Action::Update(record) => drop(queue.insert(target.clone(), record)),
         Action::Remove => drop(queue.remove(&target)),

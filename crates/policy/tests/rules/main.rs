@@ -10,6 +10,7 @@ mod catalog;
 mod clock;
 mod contest;
 mod contract;
+mod dates;
 mod evaluation;
 mod examples;
 mod order;

@@ -70,7 +70,7 @@ fn happen(catalog: &Catalog, links: &Links, queue: &mut Queue, event: &Event) ->
         Event::Start(seed, target) => {
             let (origin, via) = (Origin::Start(seed), Via::Start);
             let parent = Parent { origin, via, position: Position::SEED, run: 1, collection: "k" };
-            return see(catalog, queue, &parent, &Outlink { url: target.clone(), kind: LinkKind::Link });
+            return see(catalog, queue, &parent, &Outlink::new(target.clone(), LinkKind::Link));
         }
         Event::Page(page) => *page,
     };
@@ -86,7 +86,7 @@ fn happen(catalog: &Catalog, links: &Links, queue: &mut Queue, event: &Event) ->
     let parent = Parent { origin, via, position: record.position, run: 1, collection: "k" };
     let named = links.iter().filter(|(from, to, _)| *from == page && to != from);
     let changed = named.fold(false, |changed, (_, to, kind)| {
-        see(catalog, queue, &parent, &Outlink { url: url(PAGES[*to]), kind: *kind }) | changed
+        see(catalog, queue, &parent, &Outlink::new(url(PAGES[*to]), *kind)) | changed
     });
     if last {
         queue.remove(&own);
@@ -392,7 +392,7 @@ fn o9_positions_are_not_mixed() {
             let position = Position { depth, hops, ..Position::SEED };
             let via = Via::page(PAGES[index], seed);
             let parent = Parent { origin: Origin::Page(seed), via, position, run: 1, collection: "k" };
-            see(&catalog, &mut queue, &parent, &Outlink { url: url("x.no/"), kind: LinkKind::Link });
+            see(&catalog, &mut queue, &parent, &Outlink::new(url("x.no/"), LinkKind::Link));
         }
         assert_eq!(queue[&url("x.no/")].seed, "two", "{order:?}");
     }

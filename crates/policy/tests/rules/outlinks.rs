@@ -37,14 +37,14 @@ fn link_in_run<'a>(
 ) -> LinkDecision<'a> {
     let parent =
         Parent { origin: Origin::Page(seed), via: Via::Start, position: position(at), run, collection: "k" };
-    decide(catalog, &parent, &Outlink { url: url(target), kind: LinkKind::Link }, known, day(0))
+    decide(catalog, &parent, &Outlink::new(url(target), LinkKind::Link), known, day(0))
 }
 
 fn start<'a>(catalog: &'a Catalog, seed: &'a str, known: Known<'_>, run: u64) -> LinkDecision<'a> {
     let target = catalog.seed(seed).unwrap().url.clone();
     let parent =
         Parent { origin: Origin::Start(seed), via: Via::Start, position: position(""), run, collection: "k" };
-    decide(catalog, &parent, &Outlink { url: target, kind: LinkKind::Link }, known, day(0))
+    decide(catalog, &parent, &Outlink::new(target, LinkKind::Link), known, day(0))
 }
 
 fn updated(decision: &LinkDecision<'_>) -> Record {
@@ -289,7 +289,7 @@ fn f22_redirects_and_requisites_keep_the_depth() {
             run: 1,
             collection: "k",
         };
-        shown(&decide(&catalog, &parent, &Outlink { url: url(target), kind }, Known::Absent, day(0)).action)
+        shown(&decide(&catalog, &parent, &Outlink::new(url(target), kind), Known::Absent, day(0)).action)
     };
     assert_eq!(place(LinkKind::Redirect, "vg.no/a"), "add vg d3");
     assert_eq!(place(LinkKind::Requisite, "cdn.com/x.css"), "add vg d3");

@@ -76,6 +76,8 @@ pub(crate) fn record(seed: &str) -> Record {
         changes: Changes::default(),
         charges: Charges::default(),
         sketch: None,
+        hint: None,
+        moved: None,
     }
 }
 

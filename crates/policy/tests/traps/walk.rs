@@ -59,7 +59,7 @@ pub(crate) fn harvest_run(
         let mut links = Vec::new();
         for (kind, texts) in [(LinkKind::Link, &page.links), (LinkKind::Requisite, &page.pictures)] {
             let found = texts.iter().filter_map(|text| url(text, Some(&own)));
-            links.extend(found.map(|url| Outlink { url, kind }));
+            links.extend(found.map(|url| Outlink::new(url, kind)));
         }
         let mut found = Vec::new();
         for link in links.iter().filter(|link| link.kind == LinkKind::Link && link.url.site() == own.site()) {

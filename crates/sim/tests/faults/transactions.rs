@@ -471,6 +471,7 @@ fn capture(order: &Order, answered: Answered) -> Capture {
         mime: Some("text/html".to_owned()),
         digest: answered.digest,
         revisit: answered.unchanged,
+        ..Capture::default()
     }
 }
 

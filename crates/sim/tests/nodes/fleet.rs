@@ -62,6 +62,7 @@ impl Archive<String> for Shelf {
                 mime: None,
                 digest: String::new(),
                 revisit: false,
+                ..Capture::default()
             };
             let key = CaptureKey { surt: (*url).clone(), time: START };
             captures.push(vec![(key, capture)]);

@@ -157,7 +157,7 @@ impl Asker {
         let host = number(order.host.trim_start_matches('h').trim_end_matches(".test"));
         let links = self.web.town.links(host, number(&order.url.path()[1..]));
         let mut report = answer(at, 200);
-        let link = |url| Outlink { url: CrawlUrl::from_normal(url).unwrap(), kind: LinkKind::Link };
+        let link = |url| Outlink::new(CrawlUrl::from_normal(url).unwrap(), LinkKind::Link);
         report.outlinks = links.into_iter().map(link).collect();
         report
     }

@@ -75,11 +75,20 @@ const CAPTURES: [Column<CaptureItem>; 7] = [
     left("time", |capture| shown(&capture.time)),
     left("collection", |capture| shown(&capture.collection)),
     right("status", |capture| shown(capture.status)),
-    left("mime", |capture| if capture.revisit { "(as before)".to_owned() } else { shown(&capture.mime) }),
+    left("mime", mime),
     left("url", |capture| shown(&capture.url)),
     left("file", |capture| shown(&capture.file)),
     right("offset", |capture| shown(capture.offset)),
 ];
+
+/// Of a revisit, whose payload it is.
+fn mime(capture: &CaptureItem) -> String {
+    match &capture.refers_to {
+        Some(other) if other.url != capture.url => format!("(as {} at {})", excerpt(&other.url), other.time),
+        _ if capture.revisit => "(as before)".to_owned(),
+        _ => shown(&capture.mime),
+    }
+}
 
 pub(crate) fn queue(args: &QueueArgs) -> Result<()> {
     if let Some(QueueCommand::Move { which, to }) = &args.command {

@@ -62,7 +62,7 @@ const NOW: [Column<OverdueItem>; 6] = [
     right("blacklisted", |row| shown(row.blacklisted)),
 ];
 
-const DOMAINS: [Column<DomainItem>; 15] = [
+const DOMAINS: [Column<DomainItem>; 16] = [
     left("time", |row| shown(&row.time)),
     left("domain", |row| shown(&row.domain)),
     right("requests", |row| shown(row.requests)),
@@ -75,6 +75,7 @@ const DOMAINS: [Column<DomainItem>; 15] = [
     right("saved", |row| bytes_text(row.saved_bytes)),
     right("new", |row| shown(row.new)),
     right("changed", |row| shown(row.changed)),
+    right("a little", |row| shown(row.changed_little)),
     right("unchanged", |row| shown(row.unchanged)),
     right("response p50 ≤", |row| Span(row.response_p50_ms).to_string()),
     right("p95 ≤", |row| Span(row.response_p95_ms).to_string()),

@@ -1,5 +1,7 @@
 //! The same payload, stored once (A16).
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use testkit::web::{Answer, Ask, Then};
 use testkit::world::World;
 
@@ -112,9 +114,42 @@ fn a16_the_same_payload_is_stored_once_whatever_its_url() {
     for url in same {
         let captures = world.captures_of(&format!("http://a.test{url}"));
         assert_eq!((captures.len(), captures[0]["revisit"].as_bool()), (1, Some(url != first)), "{url}");
+        // What it refers to is named, with its moment.
+        let original = &world.captures_of(&format!("http://a.test{first}"))[0];
+        let refers = &captures[0]["refers_to"];
+        match url == first {
+            true => assert!(refers.is_null(), "{captures:?}"),
+            false => assert_eq!((&refers["url"], &refers["time"]), (&original["url"], &original["time"])),
+        }
     }
+    let listed = world.good(&["captures"]);
+    assert!(listed.contains(&format!("(as `http://a.test{first}` at ")), "{listed}");
     let text = world.good(&["report", "domains"]);
     assert!(text.contains("saved"), "{text}");
+}
+
+/// A connection that breaks where the body ends by chance: the same bytes, but nobody knew that they were
+/// all. Neither a revisit nor a conditional request may build on it.
+#[test]
+fn a16_what_was_cut_is_never_referred_to() {
+    for dedup in ["url", "payload"] {
+        let asked = AtomicU32::new(0);
+        let site = move |ask: &Ask| match ask.path.as_str() {
+            "/turn/" if asked.fetch_add(1, Ordering::SeqCst) == 0 => {
+                Answer::raw(format!("HTTP/1.1 200 OK\r\nContent-Length: 999\r\nETag: \"cut\"\r\n\r\n{SAME}"))
+            }
+            "/turn/" if ask.header("if-none-match").is_some() => Answer::of(304, &[], ""),
+            "/turn/" => Answer::html(SAME),
+            _ => Answer::not_found(),
+        };
+        let world = World::new(crate::SKURD, site);
+        world.write("c.yaml", &config(dedup, &["/turn/"], "every: 1s, length: 3"));
+        world.crawl_json(&["c.yaml", "--until-done"]);
+        world.check();
+        let mut found = references(&world);
+        found.retain(|(url, _)| url == "/turn/");
+        assert_eq!(found, refers(&[("/turn/", ""), ("/turn/", ""), ("/turn/", "/turn/")]), "{dedup}");
+    }
 }
 
 #[test]

@@ -45,10 +45,7 @@ pub fn before_now(span: Span) -> Time {
 /// An answer with this status and these links.
 pub fn page(at: Time, status: u16, links: &[&str]) -> Report {
     let facts = AnswerFacts { status, digest: Some(format!("d{status}")), ..AnswerFacts::default() };
-    let link = |url: &&str| Outlink {
-        url: normalise(url, None, &UrlRules::default()).unwrap(),
-        kind: LinkKind::Link,
-    };
+    let link = |url: &&str| Outlink::new(normalise(url, None, &UrlRules::default()).unwrap(), LinkKind::Link);
     Report {
         response_time: Span(120),
         bytes: 20_000,

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use frontier::ports::{Archive, CaptureKey, FileEnd, Kept, Order};
-use frontier::{ArchiveFile, Capture, Frontier};
+use frontier::{ArchiveFile, Capture, Frontier, Refers};
 pub use health::{Damage, Health, Loss};
 use net::warc::{self, Batch, Compression, FileError, FileSet, Journal, Kind, Mark, Part, Prepared};
 use parking_lot::Mutex;
@@ -280,6 +280,12 @@ fn capture(entry: &warc::Entry, file: &str, group_offset: u64) -> (CaptureKey, C
         mime: entry.mime.clone(),
         digest: entry.digest.clone(),
         revisit: entry.kind == Kind::Revisit,
+        refers: entry.refers.as_ref().map(|(url, time)| Refers {
+            url: Some(url).filter(|url| **url != entry.url).cloned(),
+            time: *time,
+        }),
+        moved: None,
+        cut: entry.cut,
     };
     (key, capture)
 }

@@ -64,7 +64,7 @@ impl Rendered {
             }
         }
         let found = documents.into_iter().flat_map(|document| document.links);
-        let found = found.map(|link| Outlink { url: link.url, kind: link.kind });
+        let found = found.map(|link| Outlink::new(link.url, link.kind));
         for link in found.chain(outlinks) {
             if known.insert(link.url.as_str().to_owned()) {
                 report.outlinks.push(link);
@@ -229,7 +229,7 @@ fn page_of<'a>(url: &'a CrawlUrl, head: &'a Head, order: &Order, rules: &'a UrlR
 }
 
 fn leads(urls: &[String], kind: LinkKind, rules: &UrlRules) -> Vec<Outlink> {
-    urls.iter().filter_map(|url| Some(Outlink { url: normalise(url, None, rules).ok()?, kind })).collect()
+    urls.iter().filter_map(|url| Some(Outlink::new(normalise(url, None, rules).ok()?, kind))).collect()
 }
 
 /// Browsers spell URLs in their own way.

@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 use server::client::{Call, Client, NOT_UNDERSTOOD, segment};
 
 /// What only the harvest of a page has to tell.
-const OF_PAGES: [&str; 9] =
-    ["added", "collection", "depth", "left_out", "links", "next", "rendered", "seed", "unchanged"];
+const OF_PAGES: [&str; 10] =
+    ["added", "change", "collection", "depth", "left_out", "links", "next", "rendered", "seed", "unchanged"];
 
 /// What a request to an id came to.
 pub(crate) fn fetch(harvested: &Harvested<'_>) -> Value {
