@@ -268,16 +268,17 @@ impl Transaction<'_> {
         &self,
         collection: &str,
         url: &CrawlUrl,
-        record: &Record,
+        seed: &str,
+        run: u64,
         profiles: &[String],
     ) -> Result<Vec<(Holder, Spent)>> {
         let holders = {
             let catalog = self.catalog();
-            budget::holders_with(&catalog, collection, &record.seed, url, profiles)
+            budget::holders_with(&catalog, collection, seed, url, profiles)
         };
         let mut all = Vec::with_capacity(holders.len());
         for holder in holders {
-            let spent = self.spent(&holder, record.run).await?;
+            let spent = self.spent(&holder, run).await?;
             all.push((holder, spent));
         }
         Ok(all)
@@ -296,7 +297,7 @@ impl Transaction<'_> {
         if !self.catalog().has_budgets() {
             return Ok(Some(plan));
         }
-        let budgets = self.budgets_of(collection, url, record, &plan.profiles).await?;
+        let budgets = self.budgets_of(collection, url, &record.seed, record.run, &plan.profiles).await?;
         if budgets.is_empty() {
             return Ok(Some(plan));
         }
@@ -341,7 +342,7 @@ impl Transaction<'_> {
     }
 
     /// One more harvest is under way, as far as this transaction is concerned.
-    fn give_out(&self, budgets: &[(Holder, Spent)], run: u64, out: &[String]) {
+    pub(crate) fn give_out(&self, budgets: &[(Holder, Spent)], run: u64, out: &[String]) {
         let mut purse = self.purse.lock();
         for (holder, _) in budgets {
             if !matches!(holder, Holder::Profile(name) if out.contains(name)) {
@@ -351,13 +352,12 @@ impl Transaction<'_> {
     }
 
     /// A harvest was made on behalf of these profiles.
-    pub(crate) fn spend(&self, order: &Order, report: &Report, run: u64) {
+    pub(crate) fn spend(&self, order: &Order, report: &Report, run: u64, profiles: &[String]) {
         if matches!(report.result, Fetch::DnsFailed) {
             return;
         }
         let catalog = self.catalog();
-        let holders =
-            budget::holders_with(&catalog, &order.collection, &order.seed, &order.url, &order.plan.profiles);
+        let holders = budget::holders_with(&catalog, &order.collection, &order.seed, &order.url, profiles);
         let since = Some(report.at.min(self.now));
         let mut counted = self.counted.lock();
         for holder in holders {
@@ -366,7 +366,7 @@ impl Transaction<'_> {
         }
     }
 
-    fn note_used_up(&self, used_up: &UsedUp, run: u64) {
+    pub(crate) fn note_used_up(&self, used_up: &UsedUp, run: u64) {
         let UsedUp { holder, limit, used, max, .. } = used_up;
         let key = (id_of(holder), run, limit_number(*limit));
         let row = Exhausted { at: self.now, used: *used, max: *max };

@@ -455,7 +455,7 @@ impl Transaction<'_> {
         };
         outcome.record.problem = report.problem_kept();
         outcome.record.charges.held_by = None;
-        self.spend(order, report, stored.run);
+        self.spend(order, report, stored.run, &order.plan.profiles);
         // Before its own place: a page that links to itself must find itself as it was.
         self.place_own(order, &stored, &outcome, host, arrivals)?;
         match outcome.host {

@@ -8,6 +8,7 @@
 
 use policy::blacklist::Barred;
 use policy::catalog::Change;
+use policy::url::CrawlUrl;
 use store::table::KeyRange;
 use store::{Order as ScanOrder, Result};
 
@@ -27,6 +28,11 @@ pub(crate) fn pattern_id(name: &str) -> u64 {
 }
 
 impl Frontier {
+    /// The pattern that keeps a URL out of a collection now, if one does.
+    pub fn barred(&self, collection: &str, url: &CrawlUrl) -> Option<Barred> {
+        self.declared.catalog.read().barring(collection, url, self.now()).cloned()
+    }
+
     /// From now on these are left alone; who is there already under the same name is replaced.
     #[crate::boxed]
     pub async fn bar(&self, patterns: Vec<Barred>) -> Result<(), DeclareError> {

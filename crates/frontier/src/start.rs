@@ -77,6 +77,8 @@ impl Frontier {
             return Ok(Started::default());
         }
         let run = self.begin_start(which).await?;
+        // F36: walks may have more from the budgets of a new run.
+        self.walks.release();
         let mut changed = 0;
         for batch in pairs.chunks(BATCH) {
             let stripe = self.draw();

@@ -161,7 +161,7 @@ impl Transaction<'_> {
         let Some(profiles) = plan.filter(|_| self.catalog().has_budgets()) else {
             return Ok((steps, verdict));
         };
-        let budgets = self.budgets_of(collection, url, record, &profiles).await?;
+        let budgets = self.budgets_of(collection, url, &record.seed, record.run, &profiles).await?;
         let catalog = self.catalog();
         for (holder, spent) in &budgets {
             let Some(budget) = catalog.budget(holder) else { continue };

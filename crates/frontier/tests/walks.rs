@@ -8,12 +8,15 @@ use std::sync::Arc;
 
 use frontier::ports::{AnswerFacts, Clock, Fetch, Order, Outlink, Report};
 use frontier::{Completed, ErrorKind, Frontier, Target, WalkError};
+use policy::blacklist::Barred;
+use policy::budget::{Budget, Holder};
 use policy::catalog::Change;
 use policy::model::{DeclaredWalk, LinkKind, Politeness, Profile, Settings};
-use policy::scope::{Scope, Within};
+use policy::scope::{Pattern, Scope, Within};
 use policy::time::{Span, Time};
 use policy::url::CrawlUrl;
 use policy::walk::{Draft, Kind, Outcome, Resume, WalkSettings, Why};
+use policy::way::Way;
 use store::Store;
 use store::contract::fresh;
 use testkit::catalog::{collection, profile, put, seed};
@@ -84,7 +87,8 @@ impl Rig {
         let facts = AnswerFacts { status, ..AnswerFacts::default() };
         let mut report = Report::bare(self.frontier.now(), Fetch::Answer(facts));
         report.existence = Some(outcome);
-        report.outlinks = vec![Outlink::new(CrawlUrl::from_normal("https://linked.test/").unwrap(), LinkKind::Link)];
+        report.outlinks =
+            vec![Outlink::new(CrawlUrl::from_normal("https://linked.test/").unwrap(), LinkKind::Link)];
         self.frontier.complete(order, &report, &[]).await.unwrap()
     }
 
@@ -408,4 +412,102 @@ async fn l14_a_walk_that_was_begun_is_not_declared_with_other_ids() {
     rig.frontier.declare(&[wider]).await.unwrap();
     rig.walk_all(|_, _| true).await;
     assert_eq!(rig.asked.len(), 3);
+}
+
+/// F36: ids count, and wait, as URLs do; raising a budget has them go on at once.
+#[tokio::test]
+async fn f36_ids_of_walks_are_of_the_budgets_of_what_they_belong_to() {
+    let with = |max_harvests| {
+        let budget = Budget { max_harvests, ..Budget::default() };
+        put(Profile { length: Some(1), budget, ..profile("terms", "all") })
+    };
+    let mut changes = declared(2, Span(10));
+    changes.push(with(Some(5)));
+    changes.push(walk("w", Draft { min: Some(1), max: Some(12), ..ids("a") }));
+    let mut rig = Rig::new(fresh(1), 1_000, &changes).await;
+    rig.walk_all(|_, _| true).await;
+    assert!((5..=6).contains(&rig.asked.len()), "by a batch at most: {:?}", rig.asked);
+    assert!(rig.frontier.walks_have_ended(&["w".into()]), "there is nothing to wait for");
+    let rows = rig.frontier.budgets().await.unwrap();
+    let row = rows.iter().find(|row| row.holder == Holder::Profile("terms".into())).unwrap();
+    assert_eq!((row.used, row.max, row.used_up.is_some()), (rig.asked.len() as u64, 5, true), "{row:?}");
+    // Nothing moves by itself.
+    rig.pass(Span::minutes(5));
+    assert!(rig.orders(1).await.is_empty());
+    rig.frontier.declare(&[with(Some(9))]).await.unwrap();
+    let before = rig.frontier.now();
+    let order = rig.frontier.reserve(1).await.unwrap().orders.pop().expect("at once");
+    assert_eq!(rig.frontier.now(), before);
+    rig.answer(&order, Outcome::Exists).await;
+    rig.walk_all(|_, _| true).await;
+    assert!((9..=10).contains(&rig.asked.len()), "{:?}", rig.asked);
+    rig.frontier.declare(&[with(None)]).await.unwrap();
+    rig.walk_all(|_, _| true).await;
+    let all: BTreeSet<&String> = rig.asked.iter().collect();
+    assert_eq!((rig.asked.len(), all.len()), (12, 12), "none is lost, and none is asked for twice");
+    assert!(rig.frontier.audit().await.unwrap().findings.is_empty());
+}
+
+/// F36: bytes and hosts, and that a start has a budget of its own.
+#[tokio::test]
+async fn f36_a_walk_waits_for_its_host_and_goes_on_with_the_next_run() {
+    let mut changes = declared(1, Span(10));
+    let politeness = Politeness {
+        factor: 0.0,
+        min: Span(10),
+        max: Span(10),
+        budget: Budget { max_bytes: Some(1000), ..Budget::default() },
+        ..Politeness::default()
+    };
+    changes.push(Change::PutHostPoliteness { host: "a.test".into(), politeness, way: Way::default() });
+    changes.push(put(seed("s", "https://s.test/", &["terms"])));
+    changes.push(walk("w", Draft { min: Some(1), max: Some(9), ..ids("a") }));
+    changes.push(walk("free", Draft { min: Some(1), max: Some(9), ..ids("b") }));
+    let rig = Rig::new(fresh(1), 1_000, &changes).await;
+    let mut harvested: BTreeMap<String, u64> = BTreeMap::new();
+    for start in 0..2 {
+        if start > 0 {
+            rig.frontier.start(&Target::Collection("all".into())).await.unwrap();
+        }
+        loop {
+            let orders = rig.orders(1).await;
+            let Some(order) = orders.first() else { break };
+            let mut report = Report::bare(
+                rig.frontier.now(),
+                Fetch::Answer(AnswerFacts { status: 200, ..AnswerFacts::default() }),
+            );
+            (report.existence, report.bytes) = (Some(Outcome::Exists), 400);
+            *harvested.entry(order.host.clone()).or_default() += 1;
+            rig.frontier.complete(order, &report, &[]).await.unwrap();
+        }
+        let found = (harvested.get("a.test").copied(), harvested.get("b.test").copied());
+        assert_eq!(found, (Some(3 * (start + 1)), Some(9)), "three answers of 400 bytes are over 1000");
+        rig.pass(Span::minutes(2));
+    }
+}
+
+/// F39: an id that a pattern holds is not asked for, and its walk goes on.
+#[tokio::test]
+async fn f39_ids_that_a_pattern_holds_are_failed_unasked() {
+    let mut changes = declared(1, Span(10));
+    changes.push(Change::PutBarred(Box::new(Barred {
+        pattern: Pattern::regex("/[357]$").unwrap(),
+        collection: Some("all".into()),
+        reason: "odd".into(),
+        since: Time(1),
+        until: None,
+    })));
+    changes.push(walk("w", Draft { min: Some(1), max: Some(8), attempts: Some(1), ..ids("a") }));
+    let mut rig = Rig::new(fresh(1), 1_000, &changes).await;
+    rig.walk_all(|_, _| true).await;
+    let ids: Vec<&str> = rig.asked.iter().map(|url| url.rsplit('/').next().unwrap()).collect();
+    assert_eq!(ids, ["1", "2", "4", "6", "8"]);
+    let sight = rig.frontier.walk("w").await.unwrap();
+    assert!(sight.ended);
+    // Once it is lifted, a run over the holes asks for them.
+    rig.frontier.unbar(&format!("{} in all", Pattern::regex("/[357]$").unwrap())).await.unwrap();
+    rig.frontier.resume_walk("w", Resume::Holes).await.unwrap();
+    rig.walk_all(|_, _| true).await;
+    let rest: Vec<&str> = rig.asked[5..].iter().map(|url| url.rsplit('/').next().unwrap()).collect();
+    assert_eq!(rest, ["3", "5", "7"]);
 }

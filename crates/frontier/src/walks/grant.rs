@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use policy::budget::Charges;
+use policy::budget::{Charges, Holder, Spent};
 use policy::changes::Changes;
 use policy::contract::Owed;
 use policy::evaluate::Plan;
@@ -27,6 +27,9 @@ use crate::transaction::Transaction;
 
 /// How long it is left to another node to take its turn, before it is looked at again.
 const OTHERS_TURN: Span = Span(200);
+
+/// When a walk that a budget keeps back is looked at again: another start has a budget of its own.
+const SPENT_LOOK: Span = Span::minutes(1);
 
 /// What became of the plans.
 #[derive(Debug, Default)]
@@ -51,6 +54,8 @@ enum Refusal {
     /// No slot is free before this time; none: before one is given back.
     Busy(Option<Time>),
     BacksOff(Time),
+    /// F36: a budget has no more for it; it is looked at again then.
+    Spent(Time),
 }
 
 /// A host at work in this transaction.
@@ -163,6 +168,9 @@ impl Transaction<'_> {
         if opens > self.now {
             return Ok(Some(Refusal::BacksOff(opens)));
         }
+        if let Some(until) = self.spent_for(planned, &collection).await? {
+            return Ok(Some(Refusal::Spent(until)));
+        }
         // The queue may have come to it first.
         if open.host.is_in_flight(&collection, planned.url.as_str()) {
             return Ok(Some(Refusal::Busy(None)));
@@ -185,6 +193,34 @@ impl Transaction<'_> {
             let again = if ours { self.now } else { self.now.plus(OTHERS_TURN) };
             (open.share == 0).then_some(Refusal::Busy(Some(again)))
         })
+    }
+
+    /// F36: until when an id waits because a budget has no more for it. Ids are of the latest run, as the
+    /// URLs are that their pages link to.
+    async fn spent_for(&self, planned: &Planned, collection: &str) -> Result<Option<Time>> {
+        if !self.catalog().has_budgets() {
+            return Ok(None);
+        }
+        let (run, profiles) = (self.latest_run().await?, [planned.declared.profile.clone()]);
+        let budgets = self.budgets_of_walk(planned, collection, run).await?;
+        Ok(match self.may_harvest(run, &profiles, &budgets) {
+            Ok(_) => None,
+            Err(used_up) => {
+                self.note_used_up(&used_up, run);
+                Some(self.now.plus(self.catalog().settings().recheck.min(SPENT_LOOK)))
+            }
+        })
+    }
+
+    async fn budgets_of_walk(
+        &self,
+        planned: &Planned,
+        collection: &str,
+        run: u64,
+    ) -> Result<Vec<(Holder, Spent)>> {
+        let seed = planned.declared.seed.clone().unwrap_or_default();
+        self.budgets_of(collection, &planned.url, &seed, run, std::slice::from_ref(&planned.declared.profile))
+            .await
     }
 
     async fn grant(&self, open: &mut Open, planned: &Planned, lease: u64) -> Result<Order> {
@@ -224,6 +260,11 @@ impl Transaction<'_> {
             hint: None,
             moved: None,
         };
+        if self.catalog().has_budgets() {
+            let run = self.latest_run().await?;
+            let budgets = self.budgets_of_walk(planned, &collection, run).await?;
+            self.give_out(&budgets, run, &[]);
+        }
         let picked = Picked { collection, url: url.clone(), record, plan };
         let mut order = self.take_slot(&open.unit, url.site(), &mut open.host, picked, lease).await?;
         open.host.walked = true;
@@ -253,10 +294,13 @@ impl Walks {
             let until = match refusal {
                 Refusal::Behind => None,
                 Refusal::Busy(until) => *until,
-                Refusal::BacksOff(until) => {
+                Refusal::BacksOff(until) | Refusal::Spent(until) => {
                     let strand =
                         round.walks.iter_mut().find(|strand| strand.declared.name == planned.declared.name);
-                    strand.into_iter().for_each(|strand| strand.held_until = Some(*until));
+                    strand.into_iter().for_each(|strand| {
+                        strand.held_until = Some(*until);
+                        strand.is_spent = matches!(refusal, Refusal::Spent(_));
+                    });
                     Some(*until)
                 }
             };

@@ -72,8 +72,10 @@ struct Strand {
     run: WalkRun,
     /// Its profile, and so it, is switched off.
     paused: bool,
-    /// Its host backs off until then.
+    /// Its host backs off until then, or what it belongs to waits.
     held_until: Option<Time>,
+    /// F36: it is held because a budget has no more for it.
+    is_spent: bool,
     /// Under what it was read: another may have walked it since, where that changed.
     claim: Option<Claim>,
 }
@@ -130,9 +132,16 @@ impl Frontier {
             url.map_or(1, |url| self.declared.catalog.read().politeness(url.site()).parallel.max(1))
         };
         let rules = self.declared.catalog.read().url_rules().clone();
-        let url_of = |text: &str| normalise(text, None, &rules).ok();
+        let now = self.now();
+        // F39: what a pattern holds is no more asked for than what makes no URL.
+        let url_of = |walk: &DeclaredWalk, id: u64| {
+            let url = normalise(&walk.settings.template().url(id), None, &rules).ok()?;
+            let catalog = self.declared.catalog.read();
+            let collection = catalog.profile(&walk.profile).map(|profile| profile.collection.as_str())?;
+            catalog.barring(collection, &url, now).is_none().then_some(url)
+        };
         let works_on = |shard| self.share.works_on(shard);
-        Ok(self.walks.0.lock().plan(self.now(), wanted, works_on, parallel, url_of))
+        Ok(self.walks.0.lock().plan(now, wanted, works_on, parallel, url_of))
     }
 
     /// Brings the walks in memory up to what is declared.
@@ -251,13 +260,13 @@ impl Walks {
 
     /// What was held may be asked for again.
     pub(crate) fn release(&self) {
-        self.0.lock().strands().for_each(|strand| strand.held_until = None);
+        self.0.lock().strands().for_each(|strand| (strand.held_until, strand.is_spent) = (None, false));
     }
 
     /// F40: nothing is held, and nothing waits for longer than it should.
     pub(crate) fn clock_went_back(&self, now: Time) {
         for strand in self.0.lock().strands() {
-            strand.held_until = None;
+            (strand.held_until, strand.is_spent) = (None, false);
             strand.walk.clock_went_back(now);
         }
     }
@@ -266,8 +275,7 @@ impl Walks {
     /// not over.
     pub(crate) fn have_ended(&self) -> bool {
         let room = self.0.lock();
-        let ended = |strand: &Strand| strand.paused || strand.walk.ended().is_some();
-        room.version.is_some() && room.rounds.iter().flat_map(|round| &round.walks).all(ended)
+        room.version.is_some() && room.rounds.iter().flat_map(|round| &round.walks).all(Strand::has_nothing)
     }
 }
 
@@ -306,14 +314,16 @@ impl Room {
             let strand = match stored.remove(&declared.name) {
                 Some(Loaded { walk, resume, run, claim }) => {
                     let declared = declared.clone();
-                    Strand { walk, resume, run, paused, held_until: None, declared, claim }
+                    let (held_until, is_spent) = (None, false);
+                    Strand { walk, resume, run, paused, held_until, is_spent, declared, claim }
                 }
                 None => match old.remove(&declared.name) {
                     Some(strand) => {
                         current &= strand.declared.settings == declared.settings;
                         let settings = strand.declared.settings.clone();
                         let declared = DeclaredWalk { settings, ..declared.clone() };
-                        Strand { declared, paused, ..strand }
+                        // By what is declared now, it may not have to wait any more.
+                        Strand { declared, paused, held_until: None, is_spent: false, ..strand }
                     }
                     None => continue,
                 },
@@ -341,7 +351,7 @@ impl Room {
         wanted: usize,
         works_on: impl Fn(Shard) -> bool,
         parallel: impl Fn(&DeclaredWalk) -> u32,
-        url_of: impl Fn(&str) -> Option<CrawlUrl>,
+        url_of: impl Fn(&DeclaredWalk, u64) -> Option<CrawlUrl>,
     ) -> Plans {
         let mut plans = Plans::default();
         self.first = self.first.wrapping_add(1);
@@ -387,12 +397,15 @@ impl Round {
         now: Time,
         wanted: usize,
         parallel: &impl Fn(&DeclaredWalk) -> u32,
-        url_of: &impl Fn(&str) -> Option<CrawlUrl>,
+        url_of: &impl Fn(&DeclaredWalk, u64) -> Option<CrawlUrl>,
         plans: &mut Plans,
     ) {
         let at_once = self.walks.iter().map(|strand| parallel(&strand.declared)).max().unwrap_or(1);
         let at_once = usize::try_from(at_once).unwrap_or(usize::MAX);
         let mut in_flight: usize = self.walks.iter().map(|strand| strand.walk.in_flight()).sum();
+        for strand in self.walks.iter_mut().filter(|strand| strand.held(now).is_none()) {
+            strand.is_spent = false;
+        }
         let waits: Vec<bool> = self.walks.iter().map(|strand| strand.waits(now)).collect();
         plans.next =
             plans.next.into_iter().chain(self.walks.iter().filter_map(|strand| strand.held(now))).min();
@@ -406,7 +419,7 @@ impl Round {
                 return;
             };
             let Strand { declared, walk, .. } = &mut self.walks[walk];
-            match url_of(&declared.settings.template().url(id)) {
+            match url_of(declared, id) {
                 Some(url) => {
                     let declared = declared.clone();
                     let shard = self.shard;
@@ -427,6 +440,11 @@ impl Round {
 }
 
 impl Strand {
+    /// Nothing to do, unless somebody does something.
+    fn has_nothing(&self) -> bool {
+        self.paused || self.walk.ended().is_some() || (self.is_spent && self.walk.in_flight() == 0)
+    }
+
     fn waits(&self, now: Time) -> bool {
         self.paused || self.held(now).is_some()
     }

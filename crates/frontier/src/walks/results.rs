@@ -152,6 +152,15 @@ impl Transaction<'_> {
             }
             Fetch::NoAnswer(_) | Fetch::RobotsDenied { .. } | Fetch::HostAsked | Fetch::Deferred { .. } => {}
         }
+        // F36: what robots.txt denies was not asked for.
+        if let Some(own) =
+            order.walk.as_ref().filter(|_| !matches!(report.result, Fetch::RobotsDenied { .. }))
+            && self.catalog().has_budgets()
+        {
+            let run = self.latest_run().await?;
+            let profile = self.catalog().walk(&own.walk).map(|declared| declared.profile.clone());
+            self.spend(order, report, run, profile.as_slice());
+        }
         let Followed { added, left_out } = self.follow_walk(order, report, alone, arrivals).await?;
         Ok(Summary { captured: !captures.is_empty(), added, left_out, ..Summary::default() })
     }
@@ -159,6 +168,11 @@ impl Transaction<'_> {
     fn cooldown(&self, order: &Order) -> Option<policy::time::Span> {
         let walk = order.walk.as_ref()?;
         self.catalog().walk(&walk.walk).map(|declared| declared.settings.cooldown())
+    }
+
+    /// That of the last start.
+    pub(crate) async fn latest_run(&self) -> Result<u64> {
+        Ok(COUNTERS.get(self.tx, (RUN,)).await?.unwrap_or(0))
     }
 
     async fn follow_walk(
@@ -174,7 +188,7 @@ impl Transaction<'_> {
         let page = Page {
             seed: &order.seed,
             position: Position::default(),
-            run: COUNTERS.get(self.tx, (RUN,)).await?.unwrap_or(0),
+            run: self.latest_run().await?,
             collection: &order.collection,
             own_url: Some(order.url.as_str()),
             claimed: Via::Start,

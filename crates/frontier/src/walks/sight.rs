@@ -64,9 +64,7 @@ impl Frontier {
     pub fn walks_have_ended(&self, names: &[String]) -> bool {
         let mut room = self.walks.0.lock();
         room.version.is_some()
-            && names.iter().all(|name| {
-                room.strand(name).is_some_and(|strand| strand.paused || strand.walk.ended().is_some())
-            })
+            && names.iter().all(|name| room.strand(name).is_some_and(|strand| strand.has_nothing()))
     }
 
     /// Whether the walks of other nodes have nothing left to do, as far as they are switched on.

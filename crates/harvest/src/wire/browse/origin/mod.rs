@@ -2,8 +2,8 @@
 //! what the browser is given.
 //!
 //! The first request of a page is its navigation, and gets the answer that was recorded before the
-//! tab was opened (B3). Everything else passes, in this order: the page's limits, the method, the
-//! archive (what was captured a moment ago is not asked for again), robots.txt, the gate of its host,
+//! tab was opened (B3). Everything else passes, in this order: the page's limits, the patterns of the
+//! blacklist, the method, the archive (what was captured a moment ago is not asked for again), robots.txt, the gate of its host,
 //! the guard of the client. Whatever stops it is noted with its reason, and the browser gets a 403 or
 //! 502 instead. What comes over the wire is passed on while it comes, recorded, and packed at once.
 mod archived;
@@ -227,6 +227,10 @@ impl PageOrigin<'_> {
             return Err(self.over(format!("more than {} requests", limits.requests)));
         }
         let url = CrawlUrl::from_normal(asked.url.as_str()).map_err(|why| Stop::Refused(why.to_string()))?;
+        // F39: what nobody is to ask for, a page does not ask for either, be it in the archive or not.
+        if let Some(barred) = self.wire.frontier.barred(&self.order.collection, &url) {
+            return Err(Stop::Refused(format!("the blacklist holds it: {barred}")));
+        }
         let method = asking(asked).method().map_err(|why| Stop::Refused(why.to_owned()))?;
         if method == Method::Get
             && asked.header("range").is_none()
