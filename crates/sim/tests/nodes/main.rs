@@ -14,3 +14,4 @@ mod plain;
 mod scale;
 mod storm;
 mod town;
+mod windows;

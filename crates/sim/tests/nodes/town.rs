@@ -123,7 +123,7 @@ impl Fetcher for Asker {
         tokio::time::sleep(Duration::from_millis(connects)).await;
         self.while_stopped().await;
         let now = self.frontier.now();
-        if !order.is_held(now) {
+        if !order.is_held(now) || order.is_closed(now) {
             return (Report::bare(now, Fetch::Deferred { until: now }), None);
         }
         let at = {
