@@ -201,7 +201,7 @@ fn simulated(wanted: &Simulation, length: Span) -> Answer<Simulated> {
     if wanted.svg {
         let subtitle = picture::step_text(&grid);
         let caption = picture::Caption { title: "What the config harvests", subtitle: &subtitle };
-        let svg = picture::draw(&forecast, &grid, caption)
+        let svg = picture::draw(&forecast, &grid, caption, &[])
             .map_err(|error| Problem::invalid(format!("{error:#}")))?;
         return Ok(Simulated::Svg(svg));
     }

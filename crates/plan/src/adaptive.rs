@@ -9,6 +9,7 @@ use policy::time::Span;
 use policy::unit::print_duration;
 use sim::Harvest;
 
+use crate::Grid;
 use crate::text::number;
 
 /// Of one profile, or of all.
@@ -24,7 +25,15 @@ pub struct Spent {
 pub struct Observed {
     /// By collection and URL: the last version that was seen.
     versions: HashMap<(String, String), usize>,
-    pub by_profile: BTreeMap<String, Spent>,
+    grid: Grid,
+    pub by_profile: BTreeMap<String, Course>,
+}
+
+/// Of one profile: in all, and in each column of the timeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Course {
+    pub sum: Spent,
+    pub columns: Vec<Spent>,
 }
 
 /// Both ways of one profile.
@@ -34,11 +43,34 @@ pub struct Compared {
     pub range: (Span, Span),
     /// The frequency that it is held against: the middle of the range.
     pub fixed_every: Span,
-    pub adaptive: Spent,
-    pub fixed: Spent,
+    pub adaptive: Course,
+    pub fixed: Course,
+}
+
+impl Spent {
+    fn add(&mut self, changes: u64) {
+        self.harvests += 1;
+        self.seen += changes.min(1);
+        self.missed += changes.saturating_sub(1);
+    }
+}
+
+impl Course {
+    /// A figure from column to column, as it grows.
+    pub(crate) fn growing(&self, figure: impl Fn(&Spent) -> u64) -> Vec<u64> {
+        let grow = |sum: &mut u64, own: &Spent| {
+            *sum += figure(own);
+            Some(*sum)
+        };
+        self.columns.iter().scan(0, grow).collect()
+    }
 }
 
 impl Observed {
+    pub fn on(grid: Grid) -> Observed {
+        Observed { grid, ..Observed::default() }
+    }
+
     pub fn harvested(&mut self, harvest: &Harvest) {
         let answered = matches!(harvest.status, Some(200..=299));
         let before = answered.then(|| {
@@ -49,10 +81,10 @@ impl Observed {
             None => 0,
         };
         for profile in &harvest.profiles {
-            let spent = self.by_profile.entry(profile.clone()).or_default();
-            spent.harvests += 1;
-            spent.seen += changes.min(1);
-            spent.missed += changes.saturating_sub(1);
+            let course = self.by_profile.entry(profile.clone()).or_default();
+            course.columns.resize(self.grid.columns(), Spent::default());
+            course.sum.add(changes);
+            course.columns[self.grid.column(harvest.began)].add(changes);
         }
     }
 }
@@ -69,8 +101,8 @@ pub fn fixed(changes: &[Change]) -> Option<(Vec<Change>, Vec<Compared>)> {
             profile: profile.name.clone(),
             range: (range.fast, range.slow),
             fixed_every: range.middle(),
-            adaptive: Spent::default(),
-            fixed: Spent::default(),
+            adaptive: Course::default(),
+            fixed: Course::default(),
         });
     }
     (!compared.is_empty()).then_some((other, compared))
@@ -87,8 +119,8 @@ pub fn sentences(compared: &[Compared]) -> Vec<String> {
         format!(
             "{} {fast}..{slow}: {}; fixed at {every}: {}",
             own.profile,
-            spent(&own.adaptive),
-            spent(&own.fixed)
+            spent(&own.adaptive.sum),
+            spent(&own.fixed.sum)
         )
     };
     compared.iter().map(one).collect()

@@ -68,9 +68,9 @@ pub fn write_compared(out: &mut impl Write, compared: &[Compared]) -> io::Result
             "type": "adaptive",
             "profile": own.profile,
             "every": format!("{}..{}", print_duration(own.range.0), print_duration(own.range.1)),
-            "adaptive": spent(&own.adaptive),
+            "adaptive": spent(&own.adaptive.sum),
             "fixed_every": print_duration(own.fixed_every),
-            "fixed": spent(&own.fixed),
+            "fixed": spent(&own.fixed.sum),
         });
         writeln!(out, "{line}")?;
     }

@@ -1,11 +1,14 @@
 //! The timeline as a picture: SVG that stands on its own, with as much in it as a person can look
 //! at.
 
+mod compare;
+
 use std::fmt::{self, Write};
 
 use policy::unit::print_duration;
 
 use crate::Grid;
+use crate::adaptive::Compared;
 use crate::forecast::{Forecast, UrlFact};
 use crate::mark::{Mark, MarkLook};
 use crate::text::{cut, number, short};
@@ -40,6 +43,9 @@ path{fill:none;stroke-width:10}
 .missing{stroke:#e0a83c}
 .failed{stroke:#c94f43}
 .blacklisted{stroke:#59636e}
+.adaptive,.fixed{stroke-width:2;stroke-linejoin:round}
+.adaptive{stroke:#2b6c9e}
+.fixed{stroke:#c97a2b;stroke-dasharray:6 3}
 ";
 
 /// What stands above the picture.
@@ -49,11 +55,18 @@ pub struct Caption<'a> {
     pub subtitle: &'a str,
 }
 
-pub fn draw(forecast: &Forecast, grid: &Grid, caption: Caption<'_>) -> Result<String, fmt::Error> {
+/// With a drawing below it of each profile whose frequency adapts (F41).
+pub fn draw(
+    forecast: &Forecast,
+    grid: &Grid,
+    caption: Caption<'_>,
+    compared: &[Compared],
+) -> Result<String, fmt::Error> {
     let chosen = choose(&forecast.urls, ROWS_MAX);
     let more = forecast.urls.len() - chosen.len();
     let foot = TOP + chosen.len() * ROW;
-    let height = foot + FOOT + if more > 0 { ROW } else { 0 };
+    let rows_end = foot + FOOT + if more > 0 { ROW } else { 0 };
+    let height = rows_end + compare::height(compared);
     let mut svg = String::new();
     writeln!(
         svg,
@@ -71,7 +84,8 @@ pub fn draw(forecast: &Forecast, grid: &Grid, caption: Caption<'_>) -> Result<St
         let more = number(u64::try_from(more).unwrap_or(0));
         writeln!(svg, r#"<text class="quiet" x="24" y="{}">… and {more} more URLs</text>"#, foot + ROW - 4)?;
     }
-    draw_legend(&mut svg, height - 24)?;
+    draw_legend(&mut svg, rows_end - 24)?;
+    compare::draw(&mut svg, grid, compared, rows_end)?;
     svg.push_str("</svg>\n");
     Ok(svg)
 }

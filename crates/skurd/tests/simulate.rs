@@ -347,6 +347,19 @@ fn f41_an_adaptive_frequency_is_held_against_a_fixed_one() {
     assert!(told.contains("p 6h..4w2d: ") || told.contains("p 6h..30d: "), "{told}");
     let svg = fs::read_to_string(dir.path().join("t.svg")).unwrap();
     assert!(svg.contains("changes seen"), "the picture tells it too");
+    // Both ways are drawn, of what is seen and of what is spent, and grow to what is told.
+    let paths = |class: &str| {
+        let begin = format!("<path class=\"{class}\" d=\"M380 ");
+        svg.lines().filter(|line| line.starts_with(&begin)).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for class in ["adaptive", "fixed"] {
+        assert_eq!(paths(class).len(), 2, "{class}");
+        for path in paths(class) {
+            let heights = path.split('L').skip(1).map(|point| point.split([' ', '"']).nth(1).unwrap());
+            let heights: Vec<f64> = heights.map(|y| y.parse().unwrap()).collect();
+            assert!(heights.len() > 20 && heights.is_sorted_by(|a, b| a >= b), "{path}");
+        }
+    }
     let json = run(&["--json"]);
     let lines: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let line = lines.iter().find(|line| line["type"] == "adaptive").unwrap();

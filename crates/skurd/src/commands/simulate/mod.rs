@@ -60,18 +60,15 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
     let kept = if args.all { LINKS_SHOWN_ALL } else { LINKS_SHOWN };
     let mut ledger = Ledger::new(grid, if args.links && !args.json { kept } else { 0 });
     let mut out = BufWriter::new(stdout().lock());
-    let mut observed = Observed::default();
+    let mut observed = Observed::on(grid);
     let forecast = simulate(args, plan, &catalog, &mut ledger, &mut observed, &mut out)?;
-    let compared = fixed.map(|(plan, compared)| compare(plan, compared, &observed)).transpose()?;
+    let compared = fixed.map(|(plan, compared)| compare(plan, compared, &observed, grid)).transpose()?;
     let compared = compared.unwrap_or_default();
     if let Some(path) = &args.svg {
-        let mut subtitle = format!("{}; {}", heading, picture::step_text(&grid));
-        for sentence in adaptive::sentences(&compared) {
-            subtitle = format!("{subtitle}; {sentence}");
-        }
+        let subtitle = format!("{}; {}", heading, picture::step_text(&grid));
         let title = format!("What {} harvests in {}", args.config.display(), print_duration(args.length));
         let caption = picture::Caption { title: &title, subtitle: &subtitle };
-        let svg = picture::draw(&forecast, &grid, caption)?;
+        let svg = picture::draw(&forecast, &grid, caption, &compared)?;
         std::fs::write(path, svg).with_context(|| format!("cannot write {}", path.display()))?;
     }
     match args.json {
@@ -91,8 +88,13 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<()> {
 }
 
 /// Lets the same time pass once more, with fixed frequencies.
-fn compare(plan: Plan, mut compared: Vec<Compared>, observed: &Observed) -> Result<Vec<Compared>> {
-    let mut other = Observed::default();
+fn compare(
+    plan: Plan,
+    mut compared: Vec<Compared>,
+    observed: &Observed,
+    grid: Grid,
+) -> Result<Vec<Compared>> {
+    let mut other = Observed::on(grid);
     sim::virtual_time(async {
         let mut tell = |moment: Moment| -> Result<()> {
             if let Moment::Harvested(harvest) = moment {
@@ -103,8 +105,8 @@ fn compare(plan: Plan, mut compared: Vec<Compared>, observed: &Observed) -> Resu
         drive::run(plan, &mut tell).await.map(|_| ())
     })??;
     for own in &mut compared {
-        own.adaptive = observed.by_profile.get(&own.profile).copied().unwrap_or_default();
-        own.fixed = other.by_profile.get(&own.profile).copied().unwrap_or_default();
+        own.adaptive = observed.by_profile.get(&own.profile).cloned().unwrap_or_default();
+        own.fixed = other.by_profile.remove(&own.profile).unwrap_or_default();
     }
     Ok(compared)
 }
