@@ -60,7 +60,7 @@ async fn start(app: &App, filled: &Filled) -> Answer<String> {
     let wanted = match one_of(filled.get("kind"), &KINDS)? {
         Kind::Seed => Start { seed: Some(name), ..Start::default() },
         Kind::Profile => Start { profiles: vec![name], ..Start::default() },
-        Kind::Collection | Kind::Group => Start { collection: Some(name), ..Start::default() },
+        Kind::Collection | Kind::Group | Kind::Host => Start { collection: Some(name), ..Start::default() },
     };
     let runs = control::start(app, wanted).await?;
     Ok(started(&runs))

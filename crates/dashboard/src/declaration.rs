@@ -44,7 +44,7 @@ fn related(kind: Kind, name: &str, says: &Value) -> Markup {
     html! {
         ul.inline {
             @match kind {
-                Kind::Seed | Kind::Group => {
+                Kind::Seed | Kind::Group | Kind::Host => {
                     li { (shown(text("url"))) (way_out(text("url"))) }
                     li { "Profiles: " (names(Kind::Profile, &says["profiles"])) }
                     li { a href=(href("/inspect", &[("url", text("url"))])) { "Why is it harvested?" } }

@@ -24,7 +24,7 @@ pub(super) struct About {
 
 pub(super) fn about(kind: Kind) -> About {
     match kind {
-        Kind::Seed | Kind::Group => About {
+        Kind::Seed | Kind::Group | Kind::Host => About {
             title: "Seeds",
             lead: "Where harvesting begins, and by which profiles.",
             add: "skurd seed add https://example.org/ --profile NAME",
@@ -59,7 +59,7 @@ pub(super) async fn list(kind: Kind, visit: Visit) -> Shown {
     let of = match kind {
         Kind::Seed => visit.asked("profile"),
         Kind::Profile => visit.asked("collection"),
-        Kind::Collection | Kind::Group => None,
+        Kind::Collection | Kind::Group | Kind::Host => None,
     };
     let text = visit.asked("q").unwrap_or_default();
     let (page, all) = visit.site.app.look(|catalog| found(catalog, kind, &visit, of)).await?;
@@ -87,7 +87,7 @@ fn table<'a>(kind: Kind, visit: &'a Visit, rows: &'a [Row]) -> Table<'a, Row> {
     let link_to = move |row: &Row| link(kind, &row.name);
     let table = Table::new(about(kind).title, rows);
     let table = match kind {
-        Kind::Seed | Kind::Group => table
+        Kind::Seed | Kind::Group | Kind::Host => table
             .name("Seed", link_to)
             .wide("URL", |row| url(row.text("url").unwrap_or_default()))
             .column("Profiles", |row| names(Kind::Profile, &row.says["profiles"])),
@@ -181,7 +181,7 @@ fn is_wanted(catalog: &Catalog, kind: Kind, name: &str, part: &str, of: Option<&
         Kind::Profile => catalog
             .profile(name)
             .is_some_and(|profile| of.is_none_or(|of| profile.collection == of) && has(name)),
-        Kind::Collection | Kind::Group => has(name),
+        Kind::Collection | Kind::Group | Kind::Host => has(name),
     }
 }
 
@@ -189,7 +189,7 @@ fn row(catalog: &Catalog, kind: Kind, name: &str) -> Row {
     let members = match kind {
         Kind::Profile => catalog.seeds_of_profile(name).count(),
         Kind::Collection => catalog.profiles_of_collection(name).count(),
-        Kind::Seed | Kind::Group => 0,
+        Kind::Seed | Kind::Group | Kind::Host => 0,
     };
     Row { name: name.to_owned(), says: declare::entry::shown(catalog, kind, name), members }
 }

@@ -1,4 +1,4 @@
-//! One collection, profile, seed or host group, or the settings, as a request has it: JSON that is
+//! One collection, profile, seed, host group or host, or the settings, as a request has it: JSON that is
 //! read by the description of the config file and written by it. References lead to what is
 //! declared already.
 
@@ -10,9 +10,9 @@ use policy::model::{Collection, Profile, Seed, Settings};
 use policy::url::normalise;
 use serde_json::Value;
 
-use crate::declare::{self, Known, section};
+use crate::declare::{self, Known, Named, section};
 use crate::hint::{unknown, with_hint};
-use crate::hosts::Groups;
+use crate::hosts::{Groups, add_host};
 use crate::read::Reader;
 use crate::secret;
 use crate::text::{counted, excerpt};
@@ -27,6 +27,8 @@ pub enum Kind {
     Profile,
     Collection,
     Group,
+    /// What holds for a single host.
+    Host,
 }
 
 impl fmt::Display for Kind {
@@ -36,24 +38,34 @@ impl fmt::Display for Kind {
             Kind::Profile => "profile",
             Kind::Collection => "collection",
             Kind::Group => "host group",
+            Kind::Host => "host",
         })
     }
 }
 
 impl Kind {
-    /// As paths of the API write it.
+    /// As paths of the API write it. (`hosts` are those that have URLs.)
     pub fn path(self) -> &'static str {
         match self {
             Kind::Seed => "seeds",
             Kind::Profile => "profiles",
             Kind::Collection => "collections",
             Kind::Group => "host-groups",
+            Kind::Host => "host-settings",
         }
     }
 
     /// Its section of the config file.
     pub fn section(self) -> String {
-        self.path().replace('-', "_")
+        match self {
+            Kind::Host => "hosts".to_owned(),
+            _ => self.path().replace('-', "_"),
+        }
+    }
+
+    /// The key that says which one it is.
+    fn key(self) -> &'static str {
+        if self == Kind::Host { "host" } else { "name" }
     }
 
     pub fn command(self) -> String {
@@ -67,6 +79,7 @@ impl Kind {
             Kind::Profile => catalog.profiles().map(|profile| profile.name.as_str()).collect(),
             Kind::Collection => catalog.collections().map(|collection| collection.name.as_str()).collect(),
             Kind::Group => catalog.groups().map(|group| group.name.as_str()).collect(),
+            Kind::Host => catalog.host_overrides().map(|(host, _)| host).collect(),
         }
     }
 
@@ -76,6 +89,7 @@ impl Kind {
             Kind::Profile => catalog.profile(name).is_some(),
             Kind::Collection => catalog.collection(name).is_some(),
             Kind::Group => catalog.group(name).is_some(),
+            Kind::Host => catalog.host_override(name).is_some(),
         }
     }
 
@@ -108,7 +122,7 @@ impl Kind {
                 let collection = catalog.collection(name).filter(|found| found.active != active)?;
                 Some(Change::PutCollection(Box::new(Collection { active, ..collection.clone() })))
             }
-            Kind::Group => None,
+            Kind::Group | Kind::Host => None,
         }
     }
 
@@ -119,6 +133,7 @@ impl Kind {
             Kind::Profile => Change::DeleteProfile(name),
             Kind::Collection => Change::DeleteCollection(name),
             Kind::Group => Change::DeleteGroup(name),
+            Kind::Host => Change::DeleteHostPoliteness(name),
         }
     }
 
@@ -127,7 +142,7 @@ impl Kind {
         let (number, who) = match self {
             Kind::Profile => (catalog.seeds_of_profile(name).count(), "seed"),
             Kind::Collection => (catalog.profiles_of_collection(name).count(), "profile"),
-            Kind::Seed | Kind::Group => return None,
+            Kind::Seed | Kind::Group | Kind::Host => return None,
         };
         let verb = if number == 1 { "names" } else { "name" };
         (number > 0).then(|| format!("{} still {verb} it", counted(number, who)))
@@ -166,12 +181,13 @@ pub fn read(catalog: &Catalog, kind: Kind, name: &str, mut body: Value) -> Resul
     let Value::Object(given) = &mut body else {
         return Err(Invalid::one("", "a JSON object is wanted", ""));
     };
-    match given.get("name") {
+    let key = kind.key();
+    match given.get(key) {
         Some(Value::String(own)) if own != name => {
             let what = format!("the body calls it {}, the path {}", excerpt(own), excerpt(name));
-            return Err(Invalid::one("/name", what, ""));
+            return Err(Invalid::one(&format!("/{key}"), what, ""));
         }
-        _ => drop(given.insert("name".to_owned(), Value::from(name))),
+        _ => drop(given.insert(key.to_owned(), Value::from(name))),
     }
     let (node, pointers) = json::nodes(&body);
     let mut reader = Reader::of_json(pointers);
@@ -186,6 +202,14 @@ pub fn read(catalog: &Catalog, kind: Kind, name: &str, mut body: Value) -> Resul
         Some(Change::PutGroup(mut group)) => {
             secret::restore_group(&mut group, catalog)?;
             Ok(Change::PutGroup(group))
+        }
+        Some(Change::PutHostPoliteness { host, .. }) if host != name => {
+            let what = format!("host {} is declared as {}", excerpt(name), excerpt(&host));
+            Err(Invalid::one("/host", what, "without scheme and port, `www.` or not being the same"))
+        }
+        Some(Change::PutHostPoliteness { host, politeness, mut way }) => {
+            secret::restore_host(&host, &mut way, catalog)?;
+            Ok(Change::PutHostPoliteness { host, politeness, way })
         }
         change => change.ok_or_else(|| Invalid::one("", "this says nothing", "")),
     }
@@ -217,9 +241,22 @@ fn change(catalog: &Catalog, kind: Kind, fields: Fields, reader: &mut Reader) ->
             groups.add(&fields, catalog.settings(), reader);
             groups.groups.things.pop().map(Change::PutGroup)
         }
+        Kind::Host => {
+            let host = fields.text("host").unwrap_or_default();
+            if let Some(group) = catalog.group_of(&host) {
+                let (host, group) = (excerpt(&host), excerpt(&group.name));
+                let what = format!("host {host} is in host group {group}, whose politeness counts");
+                reader.problems.add(fields.at("host"), what, GROUP_COUNTS);
+            }
+            let mut hosts = Named::new("host");
+            add_host(&mut hosts, &fields, catalog.settings(), &Groups::default(), reader);
+            let (host, politeness, way) = hosts.things.pop()?;
+            Some(Change::PutHostPoliteness { host, politeness, way })
+        }
     }
 }
 
+const GROUP_COUNTS: &str = "declare it for the group, or take the host out of that";
 const ONE_GROUP: &str = "a host is in one group: leave it out here, or replace the other group without it";
 
 pub fn read_settings(body: &Value) -> Result<Settings, Invalid> {
@@ -250,6 +287,9 @@ pub fn shown(catalog: &Catalog, kind: Kind, name: &str) -> Value {
     match kind {
         Kind::Collection => catalog.collection(name).map(|found| written(&secret::masked(found))),
         Kind::Group => catalog.group(name).map(|found| written(&secret::masked_group(found))),
+        Kind::Host => catalog.host_override(name).map(|(politeness, way)| {
+            written(&(name.to_owned(), politeness.clone(), secret::masked_way(way)))
+        }),
         _ => Some(whole(catalog, kind, name)),
     }
     .unwrap_or_default()
@@ -262,6 +302,10 @@ pub fn whole(catalog: &Catalog, kind: Kind, name: &str) -> Value {
         Kind::Profile => catalog.profile(name).map(written),
         Kind::Collection => catalog.collection(name).map(written),
         Kind::Group => catalog.group(name).map(written),
+        Kind::Host => {
+            let own = catalog.host_override(name).cloned();
+            own.map(|(politeness, way)| written(&(name.to_owned(), politeness, way)))
+        }
     }
     .unwrap_or_default()
 }

@@ -88,7 +88,7 @@ pub(crate) fn restore_group(group: &mut HostGroup, catalog: &Catalog) -> Result<
     restore_way(&mut group.way, before, &format!("host group {}", excerpt(&group.name)))
 }
 
-fn restore_host(host: &str, way: &mut Way, catalog: &Catalog) -> Result<(), Invalid> {
+pub(crate) fn restore_host(host: &str, way: &mut Way, catalog: &Catalog) -> Result<(), Invalid> {
     let before = catalog.host_overrides().find(|(own, _)| *own == host).map(|(_, (_, way))| way);
     restore_way(way, before, &format!("host {}", excerpt(host)))
 }

@@ -102,6 +102,9 @@ pub(crate) enum Command {
     /// Add, list, show and delete groups of hosts that share one politeness slot
     #[command(subcommand, arg_required_else_help = true)]
     HostGroup(ThingCommand<add::GroupArgs, SameCommand>),
+    /// Add, list, show and delete what holds for single hosts: politeness, windows, budget
+    #[command(subcommand, arg_required_else_help = true)]
+    Host(ThingCommand<add::HostArgs, SameCommand>),
     /// Start a seed, a profile or a collection as a new run; all if none is named
     #[command(
         after_help = "Examples:\n  skurd start\n  skurd start --collection news\n  skurd start --profile daily

@@ -59,7 +59,7 @@ fn i1_a_wrong_config_changes_nothing() {
 #[test]
 fn i1_things_are_added_switched_and_deleted() {
     let world = World::empty(SKURD);
-    let steps: [(&[&str], &str); 13] = [
+    let steps: [(&[&str], &str); 17] = [
         (&["collection", "add", "news", "--warc-prefix", "N"], "collection news is added\n"),
         (&["collection", "add", "shops", "--engine", "browser"], "collection shops is added\n"),
         (
@@ -94,6 +94,29 @@ fn i1_things_are_added_switched_and_deleted() {
         ),
         (&["host-group", "delete", "group:x"], "host group group:x is deleted\n"),
         (
+            &[
+                "host",
+                "add",
+                "www.B.no",
+                "--window",
+                "21:00-05:00",
+                "--timezone",
+                "Europe/Oslo",
+                "--max-bytes",
+                "5MB",
+            ],
+            "host b.no is added\n",
+        ),
+        (
+            &["host", "add", "b.no", "--delay", "2s..1m", "--max-harvests", "7", "--replace"],
+            "host b.no is replaced\n",
+        ),
+        (
+            &["host", "list"],
+            "host  parallel  delay   windows  budget\nb.no         1  2s..1m           max_harvests 7\n",
+        ),
+        (&["host", "delete", "b.no"], "host b.no is deleted\n"),
+        (
             &["profile", "delete", "daily", "--sweep"],
             "profile daily is deleted\n1 seed still names it\n0 URLs removed from the queue\n",
         ),
@@ -102,6 +125,39 @@ fn i1_things_are_added_switched_and_deleted() {
         assert_eq!(world.good(args), expected, "{args:?}");
     }
     assert!(world.good(&["seed", "delete", "https://vg.no/"]).contains("--sweep removes them now"));
+}
+
+/// F36, F38: budget and windows of single hosts and of groups, as the config file would say them.
+#[test]
+fn f36_f38_hosts_and_groups_are_declared_with_budgets_and_windows() {
+    let world = World::declared(SKURD, CONFIG);
+    let own = [
+        "--window",
+        "21:00-05:00,sat",
+        "--timezone",
+        "Europe/Oslo",
+        "--parallel",
+        "2",
+        "--max-duration",
+        "1h",
+    ];
+    world.good(&[&["host", "add", "b.no"], &own[..]].concat());
+    world.good(&[&["host-group", "add", "group:n", "--host", "c.no"], &own[..]].concat());
+    for thing in
+        [&world.json(&["host", "show", "b.no"])[0], &world.json(&["host-group", "show", "group:n"])[0]]
+    {
+        assert_eq!(
+            thing["windows"],
+            json!([{"from": "21:00", "to": "05:00", "weekdays": ["sat"]}]),
+            "{thing}"
+        );
+        let found = (&thing["timezone"], &thing["budget"]["max_duration"], &thing["politeness"]["parallel"]);
+        assert_eq!(found, (&json!("Europe/Oslo"), &json!("1h"), &json!(2)), "{thing}");
+    }
+    let told = world.skurd(&["host", "add", "c.no", "--parallel", "3"]);
+    assert!(told.code == Some(1) && told.err.contains("whose politeness counts"), "{told:?}");
+    let told = world.skurd(&["host", "add", "b.no", "--parallel", "3"]);
+    assert!(told.code == Some(1) && told.err.contains("--replace replaces it"), "{told:?}");
 }
 
 #[test]
@@ -193,7 +249,7 @@ fn i1_every_subcommand_has_examples() {
     let world = World::empty(SKURD);
     let mut commands: Vec<Vec<&str>> =
         ["start", "queue", "hosts", "blacklist", "why"].map(|c| vec![c]).to_vec();
-    for kind in ["seed", "profile", "collection", "host-group"] {
+    for kind in ["seed", "profile", "collection", "host-group", "host"] {
         commands.extend(["add", "list", "show", "delete"].map(|verb| vec![kind, verb]));
     }
     for kind in ["seed", "profile", "collection"] {

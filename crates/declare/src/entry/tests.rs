@@ -13,6 +13,7 @@ profiles:
   - {name: plain, collection: d, every: 1h, robots: ignore, active: no}
 seeds: [{url: 'https://vg.no/', name: 'a \"seed\": #1', profiles: [daily, plain]}, {url: 'https://nrk.no/?sid=1', profiles: [plain], active: no}]
 host_groups: [{name: 'group:a', hosts: [a.no, b.no], politeness: {min: 0s, max: 1m, factor: 0.5, parallel: 2}}]
+hosts: [{host: h.no, politeness: {parallel: 3}, proxy: 'socks5://u:p@192.0.2.8:1080', windows: [{from: '21:00', to: '05:00'}], timezone: Europe/Oslo, budget: {max_bytes: 5MB}}]
 ";
     let mut catalog = Catalog::new();
     for change in crate::parse("t", text.as_bytes()).unwrap().into_changes() {
@@ -24,7 +25,7 @@ host_groups: [{name: 'group:a', hosts: [a.no, b.no], politeness: {min: 0s, max: 
 #[test]
 fn i4_what_is_shown_can_be_put_back_and_is_the_same() {
     let catalog = catalog();
-    for kind in [Kind::Seed, Kind::Profile, Kind::Collection, Kind::Group] {
+    for kind in [Kind::Seed, Kind::Profile, Kind::Collection, Kind::Group, Kind::Host] {
         for name in kind.names(&catalog) {
             let before = shown(&catalog, kind, name);
             let mut again = self::catalog();
@@ -37,6 +38,7 @@ fn i4_what_is_shown_can_be_put_back_and_is_the_same() {
                 Kind::Profile => assert_eq!(again.profile(name), catalog.profile(name)),
                 Kind::Collection => assert_eq!(again.collection(name), catalog.collection(name)),
                 Kind::Group => assert_eq!(again.group(name), catalog.group(name)),
+                Kind::Host => assert_eq!(again.host_override(name), catalog.host_override(name)),
             }
         }
     }
@@ -89,6 +91,16 @@ fn i4_problems_point_to_the_field() {
         assert!(format!("{problem:?}").contains(word), "{body}: {problem:?}");
     }
     assert!(read(&catalog, Kind::Collection, "", json!({})).is_err());
+    for (host, body, pointer, part) in [
+        ("a.no", json!({"politeness": {"parallel": 2}}), "/host", "group"),
+        ("www.h.no", json!({"politeness": {"parallel": 2}}), "/host", "h.no"),
+        ("h.no", json!({"politeness": {"paralel": 2}}), "/politeness/paralel", "parallel"),
+        ("h.no", json!({"budget": {"max_bytes": "0B"}}), "/budget/max_bytes", ""),
+    ] {
+        let problem = read(&catalog, Kind::Host, host, body).unwrap_err().0.remove(0);
+        assert_eq!(problem.pointer, pointer, "{problem:?}");
+        assert!(problem.what.contains(part) || problem.hint.contains(part), "{problem:?}");
+    }
     assert!(read(&catalog, Kind::Group, "no.group", json!({"hosts": ["x.no"]})).is_err());
     assert_eq!(
         read_settings(&json!({"politeness": {"min": "1m", "max": "1s"}})).unwrap_err().0[0].pointer,

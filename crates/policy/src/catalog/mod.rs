@@ -88,6 +88,10 @@ impl Catalog {
         self.groups.values()
     }
 
+    pub fn host_override(&self, site: &str) -> Option<&(Politeness, Way)> {
+        self.hosts.get(site)
+    }
+
     pub fn host_overrides(&self) -> impl Iterator<Item = (&str, &(Politeness, Way))> {
         self.hosts.iter().map(|(host, own)| (host.as_str(), own))
     }

@@ -1,5 +1,5 @@
-//! What is declared, thing by thing: the settings, and the routes of collections, profiles, seeds
-//! and host groups, which are the same for each kind but for its name and its schema.
+//! What is declared, thing by thing: the settings, and the routes of collections, profiles, seeds,
+//! host groups and single hosts, which are the same for each kind but for its name and its schema.
 //!
 //! A thing has an `ETag` of what it says. Who sends it back as `If-Match` changes only what they
 //! saw; a thing that says something else by now is left alone (412). Whoever creates sends
@@ -26,6 +26,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(profiles::routes())
         .merge(seeds::routes())
         .merge(host_groups::routes())
+        .merge(host_settings::routes())
         .merge(collection_switches::routes())
         .merge(profile_switches::routes())
         .merge(seed_switches::routes())
@@ -245,6 +246,8 @@ routes_of! {
     seeds: Kind::Seed, "/api/v1/seeds", "#/components/schemas/Seed", "#/components/schemas/SeedPage";
     host_groups: Kind::Group, "/api/v1/host-groups",
         "#/components/schemas/HostGroup", "#/components/schemas/HostGroupPage";
+    host_settings: Kind::Host, "/api/v1/host-settings",
+        "#/components/schemas/HostSettings", "#/components/schemas/HostSettingsPage";
 }
 
 switches_of! {

@@ -85,6 +85,7 @@ fn schemas() -> Vec<(String, Value)> {
         ("Profile", "profiles"),
         ("Seed", "seeds"),
         ("HostGroup", "host_groups"),
+        ("HostSettings", "hosts"),
     ] {
         let list = &config["properties"][section]["anyOf"][0];
         let mut schema = list["items"].clone();
@@ -95,7 +96,7 @@ fn schemas() -> Vec<(String, Value)> {
             schema["required"] = json!(["collection", "every"]);
         }
         if let Some(required) = schema["required"].as_array_mut() {
-            required.retain(|key| key != "name");
+            required.retain(|key| key != "name" && key != "host");
         }
         schemas.push((name.to_owned(), schema));
         let items = json!({ "type": "array", "items": { "$ref": format!("#/components/schemas/{name}") } });

@@ -210,7 +210,8 @@ pub(crate) struct LimitArgs {
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  skurd host-group add group:shops --host a.example.org --host b.example.org
-  skurd host-group add group:cdn --host cdn.example.org --delay 2s..1m --parallel 2"
+  skurd host-group add group:cdn --host cdn.example.org --delay 2s..1m --parallel 2
+  skurd host-group add group:night --host a.example.org --window 21:00-05:00 --timezone Europe/Berlin"
 )]
 pub(crate) struct GroupArgs {
     #[command(flatten)]
@@ -220,15 +221,47 @@ pub(crate) struct GroupArgs {
     /// A host of the group, `www.` or not, without scheme and port (repeatable)
     #[arg(long = "host", value_name = "HOST", required = true, value_parser = value::host)]
     pub(crate) hosts: Vec<String>,
-    /// Between two requests to the group; the rest is as in the settings
+    #[command(flatten)]
+    pub(crate) politeness: PolitenessArgs,
+    /// Replace the one of the same name
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+/// How hosts are asked; what is not given is as in the settings.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PolitenessArgs {
+    /// Between two requests; the rest is as in the settings
     #[arg(long, value_name = "MIN[..MAX]", value_parser = value::delay)]
     pub(crate) delay: Option<Delay>,
     /// Simultaneous requests
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) parallel: Option<u32>,
+    /// When anything at all may be asked for; as in the settings if not given (repeatable)
+    #[arg(long = "window", value_name = "HH:MM-HH:MM[,DAY…]", value_parser = value::window)]
+    pub(crate) windows: Vec<Window>,
+    /// Whose clocks the windows are by; UTC if not given
+    #[arg(long, value_name = "ZONE", value_parser = value::zone, requires = "windows")]
+    pub(crate) timezone: Option<Zone>,
     #[command(flatten)]
     pub(crate) budget: BudgetArgs,
-    /// Replace the one of the same name
+}
+
+/// Say how a single host is asked: politeness, windows, budget
+///
+/// Of a host in a group that of the group counts.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  skurd host add slow.example.org --delay 10s..1m
+  skurd host add big.example.org --window 22:00-06:00 --timezone Europe/Berlin --max-bytes 2GB")]
+pub(crate) struct HostArgs {
+    #[command(flatten)]
+    pub(crate) data: DataDir,
+    /// The host, `www.` or not, without scheme and port
+    #[arg(value_parser = value::host)]
+    pub(crate) host: String,
+    #[command(flatten)]
+    pub(crate) politeness: PolitenessArgs,
+    /// Replace what is declared of it
     #[arg(long)]
     pub(crate) replace: bool,
 }

@@ -70,6 +70,8 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Command::Collection(ThingCommand::Same(command)) => declared::switched(Kind::Collection, &command),
         Command::HostGroup(ThingCommand::Add(args)) => declared::add::group(args),
         Command::HostGroup(ThingCommand::Same(command)) => declared::same(Kind::Group, &command),
+        Command::Host(ThingCommand::Add(args)) => declared::add::host(args),
+        Command::Host(ThingCommand::Same(command)) => declared::same(Kind::Host, &command),
         Command::Start(args) => look::start(&args),
         Command::Pause(args) => pause::pause(&args),
         Command::Resume(args) => pause::resume(&args),

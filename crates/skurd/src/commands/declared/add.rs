@@ -8,14 +8,15 @@ use axum::http::{Method, StatusCode};
 use declare::hint::hinted;
 use declare::{entry, written};
 use harvest::session::parse_url;
-use policy::model::{Collection, HostGroup, Limits, Profile, Seed, Settings};
+use policy::model::{Collection, HostGroup, Limits, Politeness, Profile, Seed, Settings};
 use policy::scope::Scope;
 use policy::url::UrlRules;
+use policy::way::Way;
 use serde_json::Value;
 use server::client::{Call, Client};
 
 use super::path;
-use crate::args::add::{CollectionArgs, GroupArgs, ProfileArgs, SeedArgs};
+use crate::args::add::{CollectionArgs, GroupArgs, HostArgs, PolitenessArgs, ProfileArgs, SeedArgs};
 use crate::output::line;
 
 pub(crate) fn seed(args: SeedArgs) -> Result<()> {
@@ -90,16 +91,32 @@ pub(crate) fn collection(args: CollectionArgs) -> Result<()> {
 
 pub(crate) fn group(args: GroupArgs) -> Result<()> {
     let ask = Client::create(&args.data.dir)?;
-    let mut politeness = settings(&ask)?.politeness;
+    let politeness = politeness(&ask, args.politeness)?;
+    let group =
+        HostGroup { name: args.name.clone(), hosts: once(args.hosts), politeness, ..HostGroup::default() };
+    add(&ask, Kind::Group, &args.name, args.replace, &written(&group))
+}
+
+pub(crate) fn host(args: HostArgs) -> Result<()> {
+    let ask = Client::create(&args.data.dir)?;
+    let politeness = politeness(&ask, args.politeness)?;
+    let own = (args.host.clone(), politeness, Way::default());
+    add(&ask, Kind::Host, &args.host, args.replace, &written(&own))
+}
+
+/// What is not given is as in the settings.
+fn politeness(ask: &Client, args: PolitenessArgs) -> Result<Politeness> {
+    let mut politeness = settings(ask)?.politeness;
     if let Some(delay) = args.delay {
         politeness.min = delay.min;
         politeness.max = delay.max.unwrap_or(politeness.max.max(delay.min));
     }
     politeness.parallel = args.parallel.unwrap_or(politeness.parallel);
+    if !args.windows.is_empty() {
+        (politeness.windows, politeness.timezone) = (args.windows, args.timezone);
+    }
     politeness.budget = args.budget.into();
-    let group =
-        HostGroup { name: args.name.clone(), hosts: once(args.hosts), politeness, ..HostGroup::default() };
-    add(&ask, Kind::Group, &args.name, args.replace, &written(&group))
+    Ok(politeness)
 }
 
 /// Each of them once, in their order.

@@ -1,4 +1,4 @@
-//! `skurd seed|profile|collection|host-group`: live changes to what is declared, thing by thing.
+//! `skurd seed|profile|collection|host-group|host`: live changes to what is declared, thing by thing.
 
 pub(super) mod add;
 
@@ -122,7 +122,7 @@ fn delete(kind: Kind, args: &NamesArgs, sweep: bool) -> Result<()> {
     told.extend(dangling);
     match (sweep, kind) {
         (true, _) => told.push(format!("{} removed from the queue", counted(swept, "URL"))),
-        (false, Kind::Group) => {}
+        (false, Kind::Group | Kind::Host) => {}
         (false, _) => told.push(LAZY.to_owned()),
     }
     line(told.join("\n"))
@@ -161,12 +161,32 @@ const COLLECTIONS: [Column<Value>; 5] = [
     left("warc prefix", |collection| shown(&collection["warc_prefix"])),
 ];
 
+const HOSTS: [Column<Value>; 5] = [
+    left("host", |host| shown(&host["host"])),
+    right("parallel", |host| shown(&host["politeness"]["parallel"])),
+    left("delay", delay),
+    left("windows", windows),
+    left("budget", budget),
+];
+
+fn delay(thing: &Value) -> String {
+    format!("{}..{}", shown(&thing["politeness"]["min"]), shown(&thing["politeness"]["max"]))
+}
+
+fn windows(thing: &Value) -> String {
+    let one = |own: &Value| format!("{}-{}", shown(&own["from"]), shown(&own["to"]));
+    thing["windows"].as_array().into_iter().flatten().map(one).collect::<Vec<_>>().join(", ")
+}
+
+fn budget(thing: &Value) -> String {
+    let limits = thing["budget"].as_object().into_iter().flatten().filter(|(_, max)| !max.is_null());
+    limits.map(|(limit, max)| format!("{limit} {}", shown(max))).collect::<Vec<_>>().join(", ")
+}
+
 const GROUPS: [Column<Value>; 4] = [
     left("name", |group| shown(&group["name"])),
     right("parallel", |group| shown(&group["politeness"]["parallel"])),
-    left("delay", |group| {
-        format!("{}..{}", shown(&group["politeness"]["min"]), shown(&group["politeness"]["max"]))
-    }),
+    left("delay", delay),
     left("hosts", |group| shown(&group["hosts"])),
 ];
 
@@ -176,5 +196,6 @@ fn columns(kind: Kind) -> &'static [Column<Value>] {
         Kind::Profile => &PROFILES,
         Kind::Collection => &COLLECTIONS,
         Kind::Group => &GROUPS,
+        Kind::Host => &HOSTS,
     }
 }
