@@ -8,13 +8,13 @@ use declare::text::bytes_text;
 use maud::{Markup, Render, html};
 use net::warc::Reader;
 use server::api::Path;
-use server::replay::View;
 use server::client::segment;
+use server::replay::View;
 
 use super::address::href;
 use super::layout::{Search, Table, Visit, badge, class_of, command, empty, facts};
 use super::seen;
-use super::text::{dash, inspected, lines, number, or_dash, shown, time};
+use super::text::{dash, inspected, lines, number, or_dash, shown, time, url};
 use crate::Shown;
 
 /// Of a record and of a text, this much is shown.

@@ -113,7 +113,8 @@ impl Visit {
     pub(super) fn page_with_pictures(&self, title: &str, main: Markup) -> Response {
         let mut response = self.page(title, main);
         let origin = self.site.replay.as_ref().map(|place| place.origin(&self.host));
-        let policy = origin.map(|origin| POLICY.replace("img-src 'self' data:", &format!("img-src 'self' data: {origin}")));
+        let policy = origin
+            .map(|origin| POLICY.replace("img-src 'self' data:", &format!("img-src 'self' data: {origin}")));
         if let Some(policy) = policy.and_then(|policy| HeaderValue::try_from(policy).ok()) {
             response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
         }
@@ -126,7 +127,8 @@ impl Visit {
         let is_web = ["http://", "https://"].iter().any(|scheme| item.url.starts_with(scheme));
         let stamp: String = item.time.bytes().filter(u8::is_ascii_digit).map(char::from).take(17).collect();
         // A POST is known by what was sent, and nobody can ask for it.
-        (is_web && !item.url.contains("__wb_method=")).then(|| place.link(&self.host, &item.collection, &stamp, view, &item.url))
+        (is_web && !item.url.contains("__wb_method="))
+            .then(|| place.link(&self.host, &item.collection, &stamp, view, &item.url))
     }
 
     fn framed(&self, status: StatusCode, title: &str, main: Markup) -> Response {

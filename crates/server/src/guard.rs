@@ -100,7 +100,9 @@ impl Guard {
         match bearer(headers) {
             Some(given) if self.admits(given) => Ok(()),
             Some(_) => Err(unauthorized("this is not the token")),
-            None if self.wants_token() => Err(unauthorized("a token is wanted, or a link from the dashboard")),
+            None if self.wants_token() => {
+                Err(unauthorized("a token is wanted, or a link from the dashboard"))
+            }
             None if host(headers).is_some_and(is_loopback_name) => Ok(()),
             None => Err(forbidden("this server is for this machine and is asked under another name")
                 .hint("ask for http://localhost, or start it with a token")),

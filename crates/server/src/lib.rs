@@ -34,8 +34,8 @@ use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 pub use failure::{Answer, Failure};
 pub use guard::Guard;
-pub use replay::Place;
 use harvest::running_server::RunningServer;
+pub use replay::Place;
 pub use sessions::drawn_key;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
@@ -137,12 +137,7 @@ pub fn no_pages(_: App, _: Arc<Guard>, _: Option<Arc<Place>>) -> Result<Pages> {
 pub type MakePages = fn(App, Arc<Guard>, Option<Arc<Place>>) -> Result<Pages>;
 
 /// All routes, behind what every request has to pass. Pages for people are merged in here too.
-fn entrance(
-    app: App,
-    guard: Arc<Guard>,
-    place: Option<Arc<Place>>,
-    pages: MakePages,
-) -> Result<Router> {
+fn entrance(app: App, guard: Arc<Guard>, place: Option<Arc<Place>>, pages: MakePages) -> Result<Router> {
     let turns = Arc::new(limits::Turns::new(Arc::clone(&guard)));
     let pages = pages(app.clone(), Arc::clone(&guard), place)?;
     let routes = api::routes().with_state(app).merge(guard::routes(Arc::clone(&guard)));

@@ -96,7 +96,9 @@ pub async fn ask(app: &App, collection: &str, query: &Query) -> Answer<Lines> {
     let sort = match query.sort.as_deref() {
         None | Some("default") => Sort::Forward,
         Some("reverse") => Sort::Reverse,
-        Some("closest") if closest.is_none() => return Err(Problem::bad_request("sort=closest wants closest=TIME")),
+        Some("closest") if closest.is_none() => {
+            return Err(Problem::bad_request("sort=closest wants closest=TIME"));
+        }
         Some("closest") if kind != Match::Exact => {
             return Err(Problem::bad_request("sort=closest is for exact matches"));
         }

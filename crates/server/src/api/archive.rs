@@ -167,7 +167,11 @@ async fn export_cdx(State(app): State<App>, Query(which): Query<Which>) -> Answe
         (status = 404, description = "There is no such collection"),
     ),
 )]
-async fn ask_cdx(State(app): State<App>, Path(name): Path<String>, Query(query): Query<CdxQuery>) -> Answer<Response> {
+async fn ask_cdx(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    Query(query): Query<CdxQuery>,
+) -> Answer<Response> {
     let lines = app::captures::query::ask(&app, &name, &query).await?;
     let pieces = try_unfold((app, lines), |(app, lines)| async {
         let made = app.heavy(async move |app| lines.piece(&app).await).await.map_err(io::Error::other)?;

@@ -26,7 +26,9 @@ const VALUE_BYTES_MAX: usize = 8 << 10;
 
 pub(super) async fn capture(visit: &Visit<'_>, at: While, view: View, url: &str) -> Answer<Response> {
     let app = &visit.replay.app;
-    let Some(found) = find(app, &visit.collection, url, At::In(at)).await? else { return Ok(missing(visit, url)) };
+    let Some(found) = find(app, &visit.collection, url, At::In(at)).await? else {
+        return Ok(missing(visit, url));
+    };
     let stamp = stamp_of(&found);
     // What a page needs is shown where it was asked for; a page has an address of its own.
     let is_here = While::read(&stamp) == Some(at) && found.url == url;
@@ -46,8 +48,16 @@ pub(super) async fn capture(visit: &Visit<'_>, at: While, view: View, url: &str)
     let site = visit.site(&found.url);
     let link = site.link(found.time, &found.beside);
     let range = visit.headers.get(header::RANGE).and_then(|range| range.to_str().ok()).and_then(Range::read);
-    let showing =
-        Showing { stored, view, is_final, bar, range, prefix: visit.prefix.clone(), stamp, url: found.url.clone() };
+    let showing = Showing {
+        stored,
+        view,
+        is_final,
+        bar,
+        range,
+        prefix: visit.prefix.clone(),
+        stamp,
+        url: found.url.clone(),
+    };
     let (told, body) = written(move |teller| showing.write(teller)).await?;
     let mut response = told.response(body);
     let headers = response.headers_mut();
@@ -90,7 +100,10 @@ fn bar(visit: &Visit<'_>, found: &Found, own: &str, view: View, has_dom: bool) -
         (false, _) => Vec::new(),
     };
     let time = found.time.to_string();
-    let time = format!("{} UTC", time.split('.').next().unwrap_or(&time).trim_end_matches('Z').replacen('T', " ", 1));
+    let time = format!(
+        "{} UTC",
+        time.split('.').next().unwrap_or(&time).trim_end_matches('Z').replacen('T', " ", 1)
+    );
     Bar {
         url: &found.url,
         collection: &visit.collection,
@@ -190,7 +203,9 @@ impl Showing {
             pass(header::CONTENT_ENCODING);
         }
         let location = head.header("location").filter(|_| (300..400).contains(&head.status));
-        if let Some(address) = location.and_then(|raw| led_to(&self.url, &raw, &self.prefix, &self.stamp, self.view)) {
+        if let Some(address) =
+            location.and_then(|raw| led_to(&self.url, &raw, &self.prefix, &self.stamp, self.view))
+        {
             headers.push((header::LOCATION, address));
         }
         // What means something between two machines on the way is not what was captured.

@@ -15,7 +15,9 @@ const PIECES_AHEAD: usize = 2;
 
 pub(super) async fn list(visit: &Visit<'_>, url: &str, format: ListFormat) -> app::Answer<Response> {
     let app = visit.replay.app.clone();
-    let Some(found) = find(&app, &visit.collection, url, At::Last).await? else { return Ok(missing(visit, url)) };
+    let Some(found) = find(&app, &visit.collection, url, At::Last).await? else {
+        return Ok(missing(visit, url));
+    };
     let ends = (found.beside.first.unwrap_or(found.time), found.time);
     let (origin, prefix, url) = (visit.origin.clone(), visit.prefix.clone(), found.url.clone());
     let (send, receive) = mpsc::channel::<std::io::Result<Bytes>>(PIECES_AHEAD);

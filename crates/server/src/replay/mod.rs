@@ -68,7 +68,8 @@ impl Place {
     /// The page of the dashboard about a capture, as far as it is known where that is.
     fn back(&self, headers: &HeaderMap, id: &str) -> Option<String> {
         let is_known = self.public.is_none();
-        is_known.then(|| format!("{}/captures/{}", beside(headers, self.dashboard), crate::client::segment(id)))
+        is_known
+            .then(|| format!("{}/captures/{}", beside(headers, self.dashboard), crate::client::segment(id)))
     }
 
     /// As the reader called it.
@@ -76,7 +77,8 @@ impl Place {
         if let Some(public) = &self.public {
             return public.clone();
         }
-        let named = headers.get(header::HOST).and_then(|host| host.to_str().ok()).filter(|host| is_authority(host));
+        let named =
+            headers.get(header::HOST).and_then(|host| host.to_str().ok()).filter(|host| is_authority(host));
         let scheme = if is_https(headers) { "https" } else { "http" };
         named.map_or_else(|| format!("http://{}", self.address), |host| format!("{scheme}://{host}"))
     }
@@ -104,7 +106,9 @@ fn beside(headers: &HeaderMap, address: SocketAddr) -> String {
 
 fn is_authority(text: &str) -> bool {
     !text.is_empty()
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']'))
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']'))
 }
 
 fn is_https(headers: &HeaderMap) -> bool {
@@ -147,7 +151,9 @@ async fn entrance(State(replay): State<Replay>, request: Request) -> Response {
     let (key, rest) = place::split_key(path);
     let mut response = if matches!(parts.method, Method::GET | Method::HEAD) {
         match replay.turns.try_acquire() {
-            Ok(_turn) => answered(&replay, &parts.headers, key, rest).await.unwrap_or_else(|problem| shown(&problem)),
+            Ok(_turn) => {
+                answered(&replay, &parts.headers, key, rest).await.unwrap_or_else(|problem| shown(&problem))
+            }
             Err(_) => shown(&Problem::unavailable("too many requests at once")),
         }
     } else {
@@ -163,7 +169,10 @@ async fn entrance(State(replay): State<Replay>, request: Request) -> Response {
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    if key.is_some() && parts.headers.contains_key(header::ORIGIN) && response.status() != StatusCode::FORBIDDEN {
+    if key.is_some()
+        && parts.headers.contains_key(header::ORIGIN)
+        && response.status() != StatusCode::FORBIDDEN
+    {
         response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     }
     response
@@ -188,8 +197,10 @@ async fn answered(
         Some("/") => return about(replay).await,
         _ => {}
     }
-    let nothing = || Problem::new(StatusCode::NOT_FOUND, "there is nothing at this address")
-        .hint("captures are at /COLLECTION/TIME/URL");
+    let nothing = || {
+        Problem::new(StatusCode::NOT_FOUND, "there is nothing at this address")
+            .hint("captures are at /COLLECTION/TIME/URL")
+    };
     let (collection, behind) = place::split_collection(rest).ok_or_else(nothing)?;
     let Some(prefix) = known(replay, key, collection).await? else { return Err(nothing()) };
     let (prefix, collection) = prefix;
@@ -224,7 +235,9 @@ async fn gate(visit: &Visit<'_>, url: &str) -> app::Answer<Response> {
         None => At::Last,
         Some(Some(time)) => At::Nearest(time),
         Some(None) => {
-            return Err(Problem::bad_request("Accept-Datetime is a date like `Thu, 31 May 2007 20:35:00 GMT`"));
+            return Err(Problem::bad_request(
+                "Accept-Datetime is a date like `Thu, 31 May 2007 20:35:00 GMT`",
+            ));
         }
     };
     let found = find(&visit.replay.app, &visit.collection, url, at).await?;

@@ -73,7 +73,8 @@ impl Pieces {
     }
 
     fn pass(&self, piece: io::Result<Bytes>) -> io::Result<()> {
-        let sent = self.handle.block_on(async { tokio::time::timeout(TAKEN_WITHIN, self.send.send(piece)).await });
+        let sent =
+            self.handle.block_on(async { tokio::time::timeout(TAKEN_WITHIN, self.send.send(piece)).await });
         match sent {
             Ok(Ok(())) => Ok(()),
             _ => Err(io::ErrorKind::BrokenPipe.into()),

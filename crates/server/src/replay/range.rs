@@ -3,7 +3,10 @@
 /// The bytes that are wanted, of something so long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    From { first: u64, last: u64 },
+    From {
+        first: u64,
+        last: u64,
+    },
     /// There is no such part.
     Beyond,
 }
@@ -22,7 +25,8 @@ impl Range {
             return None;
         }
         let (first, last) = range.trim().split_once('-')?;
-        let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().ok())?;
+        let number =
+            |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().ok())?;
         match (first.trim(), last.trim()) {
             ("", last) => Some(Range::Last(number(last)?)),
             (first, "") => Some(Range::From(number(first)?, None)),
@@ -68,7 +72,17 @@ mod tests {
             assert_eq!(Range::read(text).map(|range| range.of(100)), Some(Part::Beyond), "{text}");
         }
         assert_eq!(Range::From(0, None).of(0), Part::Beyond);
-        for text in ["", "bytes", "bytes=", "bytes=5-1", "bytes=0-1,3-4", "bytes=a-b", "lines=1-2", "bytes=+1-2", "bytes=99999999999999999999-"] {
+        for text in [
+            "",
+            "bytes",
+            "bytes=",
+            "bytes=5-1",
+            "bytes=0-1,3-4",
+            "bytes=a-b",
+            "lines=1-2",
+            "bytes=+1-2",
+            "bytes=99999999999999999999-",
+        ] {
             assert_eq!(Range::read(text), None, "{text}");
         }
     }

@@ -187,9 +187,12 @@ fn replay(text: &str) -> Result<Replay, String> {
 /// Scheme, host and port, and nothing else.
 fn origin(text: &str) -> Result<String, String> {
     let url = url::Url::parse(text).ok();
-    let own = url.filter(|url| matches!(url.scheme(), "http" | "https")).map(|url| url.origin().ascii_serialization());
+    let own = url
+        .filter(|url| matches!(url.scheme(), "http" | "https"))
+        .map(|url| url.origin().ascii_serialization());
     let is_one = |own: &String| text.trim_end_matches('/').eq_ignore_ascii_case(own);
-    own.filter(is_one).ok_or_else(|| "write scheme, host and port, like https://replay.example.org".to_owned())
+    own.filter(is_one)
+        .ok_or_else(|| "write scheme, host and port, like https://replay.example.org".to_owned())
 }
 
 #[derive(Clone, Debug, clap::Args)]

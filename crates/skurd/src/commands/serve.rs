@@ -183,7 +183,9 @@ fn start_app(
             let address = server.address.to_string();
             line(json!({ "event": "serving", "url": url, "address": address, "replay": replay }))?;
         }
-        (false, Some(replay)) => note(&format!("the dashboard is at {url}, the archive is shown at {replay}"))?,
+        (false, Some(replay)) => {
+            note(&format!("the dashboard is at {url}, the archive is shown at {replay}"))?
+        }
         (false, None) => note(&format!("the dashboard is at {url}"))?,
     }
     Ok(server)

@@ -64,9 +64,16 @@ fn world(trap: SocketAddr) -> World {
         "/" => Answer::html(&page),
         "/s.css" => Answer::of(200, &[("Content-Type", "text/css")], "h1{color:rgb(1, 2, 3)}"),
         "/pixel.png" => Answer::of(200, &[("Content-Type", "image/png")], PIXEL),
-        "/frame" => Answer::html(format!("<p>framed<script>top.location='http://{trap}/framed'</script><a target=_top href=/x>x</a>")),
-        "/drawing.svg" => Answer::of(200, &[("Content-Type", "image/svg+xml")], format!(
-            "<svg xmlns='http://www.w3.org/2000/svg' onload=\"location='http://{trap}/svg-onload'\"><script>location='http://{trap}/svg-own'</script><rect width='9' height='9'/></svg>")),
+        "/frame" => Answer::html(format!(
+            "<p>framed<script>top.location='http://{trap}/framed'</script><a target=_top href=/x>x</a>"
+        )),
+        "/drawing.svg" => Answer::of(
+            200,
+            &[("Content-Type", "image/svg+xml")],
+            format!(
+                "<svg xmlns='http://www.w3.org/2000/svg' onload=\"location='http://{trap}/svg-onload'\"><script>location='http://{trap}/svg-own'</script><rect width='9' height='9'/></svg>"
+            ),
+        ),
         _ => Answer::not_found(),
     });
     world.write("c.yaml", CONFIG);
@@ -93,8 +100,14 @@ fn r8_a_hostile_page_reaches_neither_the_api_nor_the_web() {
 
     browser.go_to(page);
     browser.until("it is shown", |browser| browser.has("#good"));
-    browser.until("its picture is there", |browser| browser.run("return document.querySelector('#good').naturalWidth === 1") == true);
-    assert_eq!(browser.run("return getComputedStyle(document.querySelector('h1')).color"), "rgb(1, 2, 3)", "its style sheet is");
+    browser.until("its picture is there", |browser| {
+        browser.run("return document.querySelector('#good').naturalWidth === 1") == true
+    });
+    assert_eq!(
+        browser.run("return getComputedStyle(document.querySelector('h1')).color"),
+        "rgb(1, 2, 3)",
+        "its style sheet is"
+    );
     assert_eq!(browser.run("return document.title"), "evil");
     assert_eq!(browser.run("return origin"), "null", "it has no origin");
     assert_eq!(browser.run("return document.querySelectorAll('script, base, meta[http-equiv]').length"), 0);
@@ -137,7 +150,10 @@ fn r8_a_hostile_page_reaches_neither_the_api_nor_the_web() {
     browser.go("/");
     assert_eq!(browser.run("return document.cookie"), "");
     assert_eq!(served.json("pauses"), json!([]));
-    assert_eq!(Request::new(served.address, "GET", "/api/v1/status").header("Origin", "null").send().status, 403);
+    assert_eq!(
+        Request::new(served.address, "GET", "/api/v1/status").header("Origin", "null").send().status,
+        403
+    );
 }
 
 /// Time in which a page that could would go somewhere.

@@ -30,7 +30,8 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 fn world() -> World {
     let version = Arc::new(AtomicU32::new(1));
     let own = Arc::clone(&version);
-    let world = World::new(crate::SKURD, move |ask| match ask.path.as_str() {
+    let world = World::new(crate::SKURD, move |ask| {
+        match ask.path.as_str() {
         "/robots.txt" => Answer::text(""),
         "/" => Answer::of(
             200,
@@ -55,6 +56,7 @@ fn world() -> World {
         "/new?x" => Answer::raw(&b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n<p>new<p>\r\n0\r\n\r\n"[..]),
         "/zip" => Answer::of(200, &[("Content-Type", "text/plain; charset=utf-8"), ("Content-Encoding", "gzip")], gzip("blåbær".as_bytes())),
         _ => Answer::not_found(),
+    }
     });
     world.write("c.yaml", CONFIG);
     world.crawl_json(&["c.yaml", "--until-done"]);
@@ -70,7 +72,8 @@ fn get(served: &Served, path: &str) -> Response {
 /// The times of the captures of a URL, as they stand in addresses.
 fn stamps(served: &Served, url: &str) -> Vec<String> {
     let found = served.json(&format!("captures?url={url}&collection=c"));
-    let times = found["items"].as_array().unwrap().iter().map(|item| item["time"].as_str().unwrap().to_owned());
+    let times =
+        found["items"].as_array().unwrap().iter().map(|item| item["time"].as_str().unwrap().to_owned());
     times.map(|time| time.chars().filter(char::is_ascii_digit).take(17).collect()).collect()
 }
 
@@ -85,7 +88,9 @@ fn r2_a_page_is_shown_as_it_was() {
     let served = Served::start(&world);
     let stamps = stamps(&served, "http://a.test/");
     let [first, second] = &stamps[..] else { panic!("{stamps:?}") };
-    for (stamp, version, other) in [(first, "Version 1 blåbær", "later"), (second, "Version 2 blåbær", "earlier")] {
+    for (stamp, version, other) in
+        [(first, "Version 1 blåbær", "later"), (second, "Version 2 blåbær", "earlier")]
+    {
         // Shared seconds have addresses of their own.
         let moved = get(&served, &format!("/c/{stamp}/http://a.test/"));
         let address = match moved.status {
@@ -110,7 +115,10 @@ fn r2_a_page_is_shown_as_it_was() {
         let part = get(&served, &format!("/c/{stamp}if_/http://a.test/")).text();
         assert!(part.contains(version) && !part.contains("skurd-bar"), "{part}");
         let raw = get(&served, &format!("/c/{stamp}id_/http://a.test/"));
-        assert!(raw.body.windows(3).any(|window| window == b"\xE5b\xE6") && raw.body.starts_with(b"<title>t</title><link rel=stylesheet"));
+        assert!(
+            raw.body.windows(3).any(|window| window == b"\xE5b\xE6")
+                && raw.body.starts_with(b"<title>t</title><link rel=stylesheet")
+        );
         assert_eq!(raw.header("content-type"), Some("text/html; charset=iso-8859-1"));
     }
     // Other spellings of time and address lead there.
@@ -125,7 +133,10 @@ fn r2_a_page_is_shown_as_it_was() {
         let moved = get(&served, path);
         assert_eq!(moved.status, 302, "{path}");
         let location = moved.header("location").unwrap();
-        assert!(location.contains(&format!("/c/{}", short(stamp))) && location.ends_with("/http://a.test/"), "{path}: {location}");
+        assert!(
+            location.contains(&format!("/c/{}", short(stamp))) && location.ends_with("/http://a.test/"),
+            "{path}: {location}"
+        );
     }
     let css = get(&served, &format!("/c/{second}if_/http://a.test/s.css"));
     assert_eq!(css.header("content-type"), Some("text/css; charset=utf-8"));
@@ -146,7 +157,10 @@ fn r6_revisits_redirects_and_ranges_are_answered_from_captures() {
     let shown = get(&served, &format!("/c/{second}if_/http://a.test/i.png"));
     assert_eq!((shown.status, shown.header("content-type")), (200, Some("image/png")));
     assert_eq!(shown.body, b"\x89PNG\r\n\x1a\n...");
-    let own = get(&served, &format!("/c/{second}if_/http://a.test/i.png")).header("memento-datetime").unwrap().to_owned();
+    let own = get(&served, &format!("/c/{second}if_/http://a.test/i.png"))
+        .header("memento-datetime")
+        .unwrap()
+        .to_owned();
     assert!(own.ends_with(" GMT"));
 
     let moved = get(&served, &format!("/c/{second}if_/http://a.test/old"));
@@ -160,7 +174,12 @@ fn r6_revisits_redirects_and_ranges_are_answered_from_captures() {
     let shown = get(&served, &path);
     assert_eq!((shown.status, shown.header("accept-ranges")), (200, Some("bytes")));
     assert!(shown.body == whole);
-    for (range, from, to) in [("bytes=0-0", 0, 1), ("bytes=70000-70999", 70_000, 71_000), ("bytes=-10", 99_990, 100_000), ("bytes=99999-", 99_999, 100_000)] {
+    for (range, from, to) in [
+        ("bytes=0-0", 0, 1),
+        ("bytes=70000-70999", 70_000, 71_000),
+        ("bytes=-10", 99_990, 100_000),
+        ("bytes=99999-", 99_999, 100_000),
+    ] {
         let part = served.replay("GET", &path).header("Range", range).send();
         assert_eq!((part.status, part.body.as_slice()), (206, &whole[from..to]), "{range}");
         assert_eq!(part.header("content-range"), Some(&*format!("bytes {from}-{}/100000", to - 1)));
@@ -190,8 +209,19 @@ fn r1_nothing_that_was_archived_speaks_to_the_browser() {
     ] {
         let answer = get(&served, &path);
         let policy = answer.header("content-security-policy").unwrap();
-        assert!(policy.starts_with("sandbox; default-src 'none'; script-src 'none'") && !policy.contains("allow-"), "{path}: {policy}");
-        assert_eq!(answer.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-security-policy")).count(), 1);
+        assert!(
+            policy.starts_with("sandbox; default-src 'none'; script-src 'none'")
+                && !policy.contains("allow-"),
+            "{path}: {policy}"
+        );
+        assert_eq!(
+            answer
+                .headers
+                .iter()
+                .filter(|(name, _)| name.eq_ignore_ascii_case("content-security-policy"))
+                .count(),
+            1
+        );
         for gone in ["set-cookie", "strict-transport-security", "refresh", "access-control-allow-origin"] {
             assert_eq!(answer.header(gone), None, "{path}");
         }
@@ -204,24 +234,45 @@ fn r1_nothing_that_was_archived_speaks_to_the_browser() {
     }
     let head = served.replay("HEAD", &format!("/c/{stamp}if_/http://a.test/")).send();
     assert_eq!((head.status, head.body.len()), (200, 0));
-    for (host, status) in [("localhost:1", 200), ("127.0.0.1", 200), ("evil.test", 403), ("localhost.evil.test:80", 403)] {
-        let asked = served.replay("GET", &format!("/c/{stamp}if_/http://a.test/")).header("Host", host).send();
+    for (host, status) in
+        [("localhost:1", 200), ("127.0.0.1", 200), ("evil.test", 403), ("localhost.evil.test:80", 403)]
+    {
+        let asked =
+            served.replay("GET", &format!("/c/{stamp}if_/http://a.test/")).header("Host", host).send();
         assert_eq!(asked.status, status, "{host}");
     }
     // What has no origin may ask the API nothing.
     for (origin, status) in [("null", 403), ("http://localhost:1", 200)] {
         for path in ["/api/v1/status", "/", "/cdx/c?url=http://a.test/"] {
-            assert_eq!(served.request("GET", path).header("Origin", origin).send().status, status, "{origin} {path}");
+            assert_eq!(
+                served.request("GET", path).header("Origin", origin).send().status,
+                status,
+                "{origin} {path}"
+            );
         }
     }
     let missing = get(&served, "/c/2001/http://b.test/x?<y>");
     assert_eq!(missing.status, 404);
     let text = missing.text();
-    assert!(text.contains("Not in the archive") && text.contains("http://b.test/x?&lt;y&gt;") && !text.contains("href"), "{text}");
-    for path in ["/c/2001/urn:dom:http://a.test/", "/c/2001/file:///etc/passwd", "/c/2001/javascript:alert(1)"] {
+    assert!(
+        text.contains("Not in the archive")
+            && text.contains("http://b.test/x?&lt;y&gt;")
+            && !text.contains("href"),
+        "{text}"
+    );
+    for path in
+        ["/c/2001/urn:dom:http://a.test/", "/c/2001/file:///etc/passwd", "/c/2001/javascript:alert(1)"]
+    {
         assert_eq!(get(&served, path).status, 400, "{path}");
     }
-    for path in ["/d/2001/http://a.test/", "/empty/2001/http://a.test/", "/c/2001", "/c/20x/http://a.test/", "/../c", "/c"] {
+    for path in [
+        "/d/2001/http://a.test/",
+        "/empty/2001/http://a.test/",
+        "/c/2001",
+        "/c/20x/http://a.test/",
+        "/../c",
+        "/c",
+    ] {
         assert_eq!(get(&served, path).status, 404, "{path}");
     }
     let asked = world.web().count();
@@ -243,14 +294,31 @@ fn r1_with_a_token_links_of_the_dashboard_and_nothing_else_let_in() {
     let right = format!("Bearer {TOKEN}");
     assert_eq!(served.replay("GET", &path).header("Authorization", &right).send().status, 200);
 
-    let page = served.request("GET", "/captures?prefix=http://a.test/").header("Host", "archive.example.org").send().text();
+    let page = served
+        .request("GET", "/captures?prefix=http://a.test/")
+        .header("Host", "archive.example.org")
+        .send()
+        .text();
     let replay = served.replay.unwrap();
     let start = format!("http://archive.example.org:{}/~", replay.port());
     let from = page.find(&start).expect("links lead to the other port");
     let link = page[from..].split('"').next().unwrap().replace("&amp;", "&");
     let path = link.strip_prefix(&format!("http://archive.example.org:{}", replay.port())).unwrap();
     let moved = get(&served, path);
-    let shown = if moved.status == 302 { get(&served, moved.header("location").unwrap().split_once("/~").map(|(_, rest)| format!("/~{rest}")).unwrap().as_str()) } else { moved };
+    let shown = if moved.status == 302 {
+        get(
+            &served,
+            moved
+                .header("location")
+                .unwrap()
+                .split_once("/~")
+                .map(|(_, rest)| format!("/~{rest}"))
+                .unwrap()
+                .as_str(),
+        )
+    } else {
+        moved
+    };
     assert_eq!(shown.status, 200, "{path}");
     let key = path.split('/').nth(1).unwrap();
     assert!(shown.text().contains(&format!("\"/{key}/c/")), "links go on with the key");
@@ -264,8 +332,11 @@ fn r1_with_a_token_links_of_the_dashboard_and_nothing_else_let_in() {
     off.write("c.yaml", CONFIG);
     let served = Served::with(&off, &["c.yaml", "--replay", "off"], None);
     assert_eq!(served.replay, None);
-    for args in [&["serve", "c.yaml", "--replay", "0.0.0.0:0"][..], &["serve", "c.yaml", "--replay", "off", "--replay-url", "https://r.test"],
-        &["serve", "c.yaml", "--replay-url", "https://r.test/path"]] {
+    for args in [
+        &["serve", "c.yaml", "--replay", "0.0.0.0:0"][..],
+        &["serve", "c.yaml", "--replay", "off", "--replay-url", "https://r.test"],
+        &["serve", "c.yaml", "--replay-url", "https://r.test/path"],
+    ] {
         assert_eq!(off.skurd(args).code, Some(2), "{args:?}");
     }
 }
@@ -294,11 +365,20 @@ fn r3_memento_clients_find_their_way() {
         assert_eq!((answer.status, answer.header("vary")), (302, Some("accept-datetime")), "{date:?}");
         assert_eq!(answer.header("memento-datetime"), None, "a gate is no memento");
         let location = answer.header("location").unwrap();
-        assert!(location.starts_with(&format!("{origin}/c/{}", short(stamp))) && location.ends_with("/http://a.test/"), "{location}");
+        assert!(
+            location.starts_with(&format!("{origin}/c/{}", short(stamp)))
+                && location.ends_with("/http://a.test/"),
+            "{location}"
+        );
         let link = answer.header("link").unwrap();
-        assert!(link.contains("<http://a.test/>; rel=\"original\"") && link.contains("rel=\"timemap\"; type=\"application/link-format\""), "{link}");
+        assert!(
+            link.contains("<http://a.test/>; rel=\"original\"")
+                && link.contains("rel=\"timemap\"; type=\"application/link-format\""),
+            "{link}"
+        );
 
-        let memento = Request::new(served.replay.unwrap(), "HEAD", location.strip_prefix(&origin).unwrap()).send();
+        let memento =
+            Request::new(served.replay.unwrap(), "HEAD", location.strip_prefix(&origin).unwrap()).send();
         assert_eq!(memento.status, 200);
         assert!(memento.header("memento-datetime").unwrap().ends_with(" GMT"));
         let link = memento.header("link").unwrap();
@@ -314,10 +394,21 @@ fn r3_memento_clients_find_their_way() {
     assert_eq!((map.status, map.header("content-type")), (200, Some("application/link-format")));
     let text = map.text();
     assert_eq!(text.matches("memento\"; datetime=").count(), stamps.len(), "{text}");
-    assert!(text.contains("rel=\"first memento\"") && text.contains("rel=\"last memento\"") && text.contains("; rel=\"self\""), "{text}");
+    assert!(
+        text.contains("rel=\"first memento\"")
+            && text.contains("rel=\"last memento\"")
+            && text.contains("; rel=\"self\""),
+        "{text}"
+    );
     // Every address in it is that of the capture.
-    for address in text.split('<').filter_map(|part| part.split_once('>')).filter(|(_, rest)| rest.contains("memento\"")).map(|(address, _)| address) {
-        let shown = Request::new(served.replay.unwrap(), "GET", address.strip_prefix(&origin).unwrap()).send();
+    for address in text
+        .split('<')
+        .filter_map(|part| part.split_once('>'))
+        .filter(|(_, rest)| rest.contains("memento\""))
+        .map(|(address, _)| address)
+    {
+        let shown =
+            Request::new(served.replay.unwrap(), "GET", address.strip_prefix(&origin).unwrap()).send();
         let date = shown.header("memento-datetime").unwrap_or_else(|| panic!("{address}: {}", shown.status));
         assert!(text.contains(date), "{date}");
     }
@@ -344,10 +435,13 @@ fn r3_the_index_is_asked_as_a_cdx_server_is() {
     for line in &all {
         let fields: Vec<&str> = line.split(' ').collect();
         assert_eq!(fields.len(), 11, "{line}");
-        let (key, time, digest, length, offset, file) = (fields[0], fields[1], fields[5], fields[8], fields[9], fields[10]);
+        let (key, time, digest, length, offset, file) =
+            (fields[0], fields[1], fields[5], fields[8], fields[9], fields[10]);
         let is_same = |other: &&&str| {
             other.starts_with(&format!("{key} {time} "))
-                && [digest, &format!("\"{length}\""), &format!("\"{offset}\""), file].iter().all(|part| other.contains(part))
+                && [digest, &format!("\"{length}\""), &format!("\"{offset}\""), file]
+                    .iter()
+                    .all(|part| other.contains(part))
         };
         assert!(of_site.iter().any(|other| is_same(&other)), "{line}");
     }
@@ -362,7 +456,10 @@ fn r3_the_index_is_asked_as_a_cdx_server_is() {
     turned.reverse();
     assert_eq!(turned, first);
     assert_eq!(ask("url=http://a.test/&sort=closest&closest=2001&limit=1"), first[..1]);
-    assert_eq!(ask("url=http://a.test/&sort=closest&closest=29990101000000"), [first[1].clone(), first[0].clone()]);
+    assert_eq!(
+        ask("url=http://a.test/&sort=closest&closest=29990101000000"),
+        [first[1].clone(), first[0].clone()]
+    );
     assert_eq!(ask("url=http://a.test/&from=2999").len(), 0);
     assert_eq!(ask("url=http://a.test/&to=2001").len(), 0);
     assert_eq!(ask("url=http://never.test/").len(), 0);
