@@ -175,7 +175,7 @@ pub async fn list_crawl_queues(app: &App, filter: Filter) -> Answer<Page<CrawlQu
     let limit = page::limit(filter.limit)?;
     let crawl = crawl_name(filter.crawl.as_deref().unwrap_or_default())?.to_owned();
     let behind = filter.cursor.as_deref().map(cursor_name).transpose()?;
-    if !app.urls.is_known(&crawl).await? {
+    if filter.crawl.is_some() && !app.urls.is_known(&crawl).await? {
         return Err(no_crawl(&crawl));
     }
     let prefix = filter.key.unwrap_or_default();

@@ -189,7 +189,7 @@ fn g11_of_two_that_ask_at_the_same_time_one_waits() {
             bench.start().await;
             let faults = Faults { conflict: 0.05, pause: 0.7, ..Faults::default() };
             bench.store.inject(faults).unwrap();
-            let later = rng.u32(0..120);
+            let later = rng.u32(0..1500);
             let works: Vec<Pin<Box<dyn Future<Output = usize> + '_>>> = vec![
                 Box::pin(async { bench.hosts().await.iter().filter(|host| *host == "a.no").count() }),
                 Box::pin(async {
