@@ -28,6 +28,7 @@ pub(super) fn routes() -> Router<Site> {
         .route("/act/introduce", post(|site, filled| carry_out(site, filled, introduce)))
         .route("/act/trap", post(|site, filled| carry_out(site, filled, traps::decide)))
         .route("/act/crawls", post(|site, filled| carry_out(site, filled, crawls::change)))
+        .route("/act/undo", post(undo))
         .route("/act/walk", post(|site, filled| carry_out(site, filled, resume_walk)))
 }
 
@@ -122,6 +123,18 @@ async fn resume_walk(app: &App, filled: &Filled) -> Answer<String> {
         _ if !paused.is_empty() => format!("{name} goes on when it is no longer paused"),
         _ => format!("{name} goes on"),
     })
+}
+
+async fn undo(State(site): State<Site>, filled: Filled) -> Response {
+    let gone = || {
+        Problem::bad_request("this can no longer be undone")
+            .hint("only the latest changes of this run of the server can")
+    };
+    let came = match filled.get("undo").parse().ok().and_then(|id| site.forms.undo(id)) {
+        Some(undo) => declared::undo(&site.app, &undo).await.map(|()| undo.what()),
+        None => Err(gone()),
+    };
+    site.done(&filled, came)
 }
 
 /// What a field means that takes one of a few words.

@@ -6,7 +6,8 @@ use serde_json::Value;
 use server::api::Path;
 
 use super::address::href;
-use super::declared::{about, is_active, link, names, state, switches};
+use super::declared::{about, edit_path, is_active, link, names, new_path, state, switches};
+use super::edit::delete_path;
 use super::layout::{Visit, command};
 use super::text::{lines, shown, way_out};
 use crate::Shown;
@@ -22,19 +23,22 @@ pub(super) async fn show(kind: Kind, visit: Visit, Path(name): Path<String>) -> 
         p.crumbs { a href=(format!("/{}", kind.path())) { (about(kind).title) } }
         div.title {
             h1 { (shown(name)) }
-            (state(active))
+            @if kind != Kind::Group { (state(active)) }
             div.actions {
-                (switches(kind, &visit, name, active))
+                a.button.main href=(edit_path(kind, name)) { "Edit" }
+                @if kind != Kind::Group { (switches(kind, &visit, name, active)) }
                 // Pausing a collection: unlike disabling, it is about now.
                 @if kind == Kind::Collection {
                     @for is_paused in [false, true] { (visit.pause_button("collection", name, is_paused)) }
                 }
+                a.button href=(href(&new_path(kind), &[("like", name)])) { "Copy" }
+                a.button href=(delete_path(kind, name)) { "Delete" }
             }
         }
         (related(kind, name, &says))
         h2 { "What is declared" }
         pre tabindex="0" { (lines(&String::from_utf8_lossy(&yaml))) }
-        p.faint { "To change it: " (command(&format!("skurd {} add --replace", kind.command()))) " or " (command("skurd config apply FILE")) }
+        p.faint { "In a terminal: " (command(&format!("skurd {} add --replace", kind.command()))) " or " (command("skurd config apply FILE")) " change it too." }
     };
     Ok(visit.page(name, main))
 }
@@ -44,7 +48,15 @@ fn related(kind: Kind, name: &str, says: &Value) -> Markup {
     html! {
         ul.inline {
             @match kind {
-                Kind::Seed | Kind::Group | Kind::Host => {
+                Kind::Group => {
+                    @for host in says["hosts"].as_array().map(Vec::as_slice).unwrap_or_default().iter().filter_map(Value::as_str) {
+                        li { a href=(href("/queue", &[("host", host)])) { (shown(host)) } }
+                    }
+                },
+                Kind::Host => {
+                    li { a href=(href("/queue", &[("host", name)])) { "Its URLs" } }
+                },
+                Kind::Seed => {
                     li { (shown(text("url"))) (way_out(text("url"))) }
                     li { "Profiles: " (names(Kind::Profile, &says["profiles"])) }
                     li { a href=(href("/inspect", &[("url", text("url"))])) { "Why is it harvested?" } }

@@ -19,25 +19,20 @@ const ROWS: usize = 50;
 pub(super) struct About {
     pub(super) title: &'static str,
     lead: &'static str,
-    add: &'static str,
 }
 
 pub(super) fn about(kind: Kind) -> About {
     match kind {
-        Kind::Seed | Kind::Group | Kind::Host => About {
-            title: "Seeds",
-            lead: "Where harvesting begins, and by which profiles.",
-            add: "skurd seed add https://example.org/ --profile NAME",
+        Kind::Seed => About { title: "Seeds", lead: "Where harvesting begins, and by which profiles." },
+        Kind::Profile => About { title: "Profiles", lead: "How often, how far and on whose terms." },
+        Kind::Collection => About { title: "Collections", lead: "What is archived together." },
+        Kind::Group => About {
+            title: "Host groups",
+            lead: "Hosts that share one politeness, since one server is behind them.",
         },
-        Kind::Profile => About {
-            title: "Profiles",
-            lead: "How often, how far and on whose terms.",
-            add: "skurd profile add NAME --collection NAME --every 1d",
-        },
-        Kind::Collection => About {
-            title: "Collections",
-            lead: "What is archived together.",
-            add: "skurd collection add NAME",
+        Kind::Host => About {
+            title: "Hosts with settings",
+            lead: "Hosts with a politeness, windows, a budget or a way out of their own.",
         },
     }
 }
@@ -53,6 +48,11 @@ impl Row {
     fn text(&self, key: &str) -> Option<&str> {
         self.says[key].as_str()
     }
+
+    fn hosts(&self) -> String {
+        let hosts = self.says["hosts"].as_array().map(Vec::as_slice).unwrap_or_default();
+        hosts.iter().filter_map(Value::as_str).collect::<Vec<&str>>().join(", ")
+    }
 }
 
 pub(super) async fn list(kind: Kind, visit: Visit) -> Shown {
@@ -67,13 +67,20 @@ pub(super) async fn list(kind: Kind, visit: Visit) -> Shown {
     let path = format!("/{}", kind.path());
     let kept = if kind == Kind::Seed { "profile" } else { "collection" };
     let main = html! {
-        div.title { h1 { (about.title) } @if all > 0 { span.faint { (number(all as u64)) } } }
+        div.title {
+            h1 { (about.title) }
+            @if all > 0 { span.faint { (number(all as u64)) } }
+            div.actions {
+                @if kind == Kind::Seed { a.button href="/paste/seeds" { "Paste a list" } }
+                a.button.main href=(new_path(kind)) { "New " (kind) }
+            }
+        }
         p.lead { (about.lead) @if let Some(of) = of { " Only those of " b { (shown(of)) } ", " a href=(path) { "not all" } "." } }
         @if all > 0 {
             (Search { action: &path, name: "q", label: "Part of a name or address", value: text, hint: "", button: "Search",
                 kept: &[(kept, of.unwrap_or_default())] }.show())
         }
-        (table(kind, &visit, &page.items).or(nothing(kind, &about, all > 0)))
+        (table(kind, &visit, &page.items).or(nothing(kind, all > 0)))
         (visit.pager("after", page.next.as_deref()))
     };
     Ok(visit.page(about.title, main))
@@ -87,7 +94,20 @@ fn table<'a>(kind: Kind, visit: &'a Visit, rows: &'a [Row]) -> Table<'a, Row> {
     let link_to = move |row: &Row| link(kind, &row.name);
     let table = Table::new(about(kind).title, rows);
     let table = match kind {
-        Kind::Seed | Kind::Group | Kind::Host => table
+        Kind::Group => {
+            return table
+                .name("Host group", link_to)
+                .wide("Hosts", |row| shown(&row.hosts()))
+                .column("Proxy", |row| or_dash(row.text("proxy")))
+                .buttons(move |row| edit_link(kind, &row.name));
+        }
+        Kind::Host => {
+            return table
+                .name("Host", link_to)
+                .column("Proxy", |row| or_dash(row.text("proxy")))
+                .buttons(move |row| edit_link(kind, &row.name));
+        }
+        Kind::Seed => table
             .name("Seed", link_to)
             .wide("URL", |row| url(row.text("url").unwrap_or_default()))
             .column("Profiles", |row| names(Kind::Profile, &row.says["profiles"])),
@@ -105,7 +125,20 @@ fn table<'a>(kind: Kind, visit: &'a Visit, rows: &'a [Row]) -> Table<'a, Row> {
     };
     table
         .column("State", |row| state(is_active(&row.says)))
-        .buttons(move |row| switches(kind, visit, &row.name, is_active(&row.says)))
+        .buttons(move |row| html! { (edit_link(kind, &row.name)) " " (switches(kind, visit, &row.name, is_active(&row.says))) })
+}
+
+/// Where one is made.
+pub(super) fn new_path(kind: Kind) -> String {
+    format!("/new/{}", kind.path())
+}
+
+pub(super) fn edit_path(kind: Kind, name: &str) -> String {
+    format!("/edit/{}/{}", kind.path(), segment(name))
+}
+
+fn edit_link(kind: Kind, name: &str) -> Markup {
+    html! { a.button href=(edit_path(kind, name)) aria-label=(format!("Edit {name}")) { "Edit" } }
 }
 
 /// The buttons of a thing: on or off, and start.
@@ -125,7 +158,7 @@ pub(super) fn state(active: bool) -> Markup {
     if active { badge("good", "enabled") } else { badge("warn", "disabled") }
 }
 
-fn path_of(kind: Kind, name: &str) -> String {
+pub(super) fn path_of(kind: Kind, name: &str) -> String {
     format!("/{}/{}", kind.path(), segment(name))
 }
 
@@ -144,7 +177,7 @@ pub(super) fn names(kind: Kind, list: &Value) -> Markup {
     html! { @for (place, name) in names.enumerate() { @if place > 0 { ", " } (link(kind, name)) } }
 }
 
-fn nothing(kind: Kind, about: &About, are_others: bool) -> Markup {
+fn nothing(kind: Kind, are_others: bool) -> Markup {
     match are_others {
         true => empty(
             &format!("No {kind} is like that."),
@@ -152,7 +185,11 @@ fn nothing(kind: Kind, about: &About, are_others: bool) -> Markup {
         ),
         false => empty(
             &format!("No {kind} is declared."),
-            html! { p { "Add one: " (command(about.add)) } p { "Or many, from a file: " (command("skurd config apply FILE")) } },
+            html! {
+                p { a href=(new_path(kind)) { "New " (kind) } }
+                @if kind == Kind::Seed { p { a href="/paste/seeds" { "Paste a list" } } }
+                p { "Or many things at once, from a file: " (command("skurd config apply FILE")) }
+            },
         ),
     }
 }

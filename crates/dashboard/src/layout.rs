@@ -15,7 +15,7 @@ use server::replay::View;
 use url::form_urlencoded;
 
 use super::address::{Pairs, href};
-use super::forms::Notice;
+use super::forms::{Face, Notice};
 use super::text::shown;
 use super::{Site, assets};
 
@@ -42,6 +42,7 @@ const NAVIGATION: [(&str, &[(&str, &str)]); 3] = [
             ("/seeds", "Seeds"),
             ("/profiles", "Profiles"),
             ("/collections", "Collections"),
+            ("/host-groups", "Host groups"),
             ("/walks", "Walks"),
         ],
     ),
@@ -79,6 +80,11 @@ impl Visit {
         href(&self.path, &pairs)
     }
 
+    /// The address of this page, whatever was asked of it.
+    pub(super) fn path_only(&self) -> &str {
+        &self.path
+    }
+
     /// What the query says of this name; none if it is empty.
     pub(super) fn asked(&self, name: &str) -> Option<&str> {
         let found = self.query.iter().find(|(own, _)| own == name);
@@ -101,8 +107,11 @@ impl Visit {
     pub(super) fn page(&self, title: &str, main: Markup) -> Response {
         let notice = self.note.and_then(|id| self.site.forms.take(id));
         let main = html! {
-            @if let Some(Notice { good, text }) = &notice {
+            @if let Some(Notice { good, text, undo }) = &notice {
                 p.notice.good[*good].bad[!good] role="status" { (shown(text)) }
+                @if let Some(id) = undo {
+                    div.undo { (self.button("/act/undo", &[("undo", &id.to_string())], &Face::undo())) }
+                }
             }
             (main)
         };
@@ -129,6 +138,11 @@ impl Visit {
         // A POST is known by what was sent, and nobody can ask for it.
         (is_web && !item.url.contains("__wb_method="))
             .then(|| place.link(&self.host, &item.collection, &stamp, view, &item.url))
+    }
+
+    /// A page with a form that was not taken.
+    pub(super) fn refused(&self, title: &str, main: Markup) -> Response {
+        self.framed(StatusCode::UNPROCESSABLE_ENTITY, title, main)
     }
 
     fn framed(&self, status: StatusCode, title: &str, main: Markup) -> Response {
@@ -175,7 +189,13 @@ impl Visit {
         match entry {
             "/" => self.path == "/",
             "/hosts" if self.path == "/queue" => true,
-            entry => self.path.starts_with(entry),
+            // What is edited is below what it is one of.
+            entry => {
+                let edited = ["/new", "/edit", "/delete", "/paste"]
+                    .iter()
+                    .find_map(|start| self.path.strip_prefix(start));
+                edited.unwrap_or(&self.path).starts_with(entry)
+            }
         }
     }
 }

@@ -23,6 +23,7 @@ mod captures;
 mod crawls;
 mod declaration;
 mod declared;
+mod edit;
 mod forms;
 mod hosts;
 mod inspect;
@@ -93,8 +94,9 @@ fn routes() -> Router<Site> {
         .route("/login", get(login::show).post(login::enter))
         .route("/logout", post(login::leave))
         .route("/assets/{name}", get(assets::serve))
-        .merge(act::routes());
-    [Kind::Seed, Kind::Profile, Kind::Collection].into_iter().fold(router, |router, kind| {
+        .merge(act::routes())
+        .merge(edit::routes());
+    [Kind::Seed, Kind::Profile, Kind::Collection, Kind::Group].into_iter().fold(router, |router, kind| {
         let path = format!("/{}", kind.path());
         router
             .route(&path, get(move |visit| declared::list(kind, visit)))

@@ -6,18 +6,21 @@ use std::fmt;
 
 use anyhow::Result;
 use policy::catalog::{Catalog, Change};
-use policy::model::{Collection, Profile, Seed, Settings};
+use policy::model::{Collection, HostGroup, Politeness, Profile, Seed, Settings};
 use policy::url::normalise;
+use policy::way::Way;
 use serde_json::Value;
 
 use crate::declare::{self, Known, Named, section};
+use crate::field::Record;
 use crate::hint::{unknown, with_hint};
 use crate::hosts::{Groups, add_host};
+use crate::keys::Table;
 use crate::read::Reader;
 use crate::secret;
 use crate::text::{counted, excerpt};
 use crate::value::Fields;
-use crate::write::written;
+use crate::write::{self, written};
 use crate::{json, profile};
 
 /// What can be declared one by one.
@@ -66,6 +69,17 @@ impl Kind {
     /// The key that says which one it is.
     fn key(self) -> &'static str {
         if self == Kind::Host { "host" } else { "name" }
+    }
+
+    /// Its keys.
+    pub fn table(self) -> &'static Table {
+        match self {
+            Kind::Seed => Seed::TABLE,
+            Kind::Profile => Profile::TABLE,
+            Kind::Collection => Collection::TABLE,
+            Kind::Group => HostGroup::TABLE,
+            Kind::Host => <(String, Politeness, Way)>::TABLE,
+        }
     }
 
     pub fn command(self) -> String {
@@ -124,6 +138,21 @@ impl Kind {
             }
             Kind::Group | Kind::Host => None,
         }
+    }
+
+    /// The change that would put what is there.
+    pub fn as_it_is(self, catalog: &Catalog, name: &str) -> Option<Change> {
+        Some(match self {
+            Kind::Seed => Change::PutSeed(catalog.seed(name)?.seed.clone()),
+            Kind::Profile => Change::PutProfile(Box::new(catalog.profile(name)?.clone())),
+            Kind::Collection => Change::PutCollection(Box::new(catalog.collection(name)?.clone())),
+            Kind::Group => Change::PutGroup(catalog.group(name)?.clone()),
+            Kind::Host => {
+                let (politeness, way) = catalog.host_override(name)?;
+                let (politeness, way) = (politeness.clone(), way.clone());
+                Change::PutHostPoliteness { host: name.to_owned(), politeness, way }
+            }
+        })
     }
 
     pub fn deletion(self, name: &str) -> Change {
@@ -308,6 +337,37 @@ pub fn whole(catalog: &Catalog, kind: Kind, name: &str) -> Value {
         }
     }
     .unwrap_or_default()
+}
+
+/// All that a change puts, for nobody to see; null if it takes something away.
+pub fn whole_of(change: &Change) -> Value {
+    match change {
+        Change::PutCollection(collection) => written(&**collection),
+        Change::PutProfile(profile) => written(&**profile),
+        Change::PutSeed(seed) => written(seed),
+        Change::PutGroup(group) => written(group),
+        _ => Value::Null,
+    }
+}
+
+/// What the config file would say of what a change puts, as it is shown (I7).
+pub fn shown_of(change: &Change) -> Value {
+    match change {
+        Change::PutCollection(collection) => written(&secret::masked(collection)),
+        Change::PutGroup(group) => written(&secret::masked_group(group)),
+        change => whole_of(change),
+    }
+}
+
+/// Without what is as it would be without a word.
+pub fn terse(kind: Kind, says: &Value) -> Value {
+    let default = match kind {
+        Kind::Seed => written(&Seed::default()),
+        Kind::Profile => written(&Profile::default()),
+        Kind::Collection => written(&Collection::default()),
+        Kind::Group => Value::Null,
+    };
+    write::terse(says, &default)
 }
 
 #[cfg(test)]

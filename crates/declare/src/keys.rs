@@ -2,6 +2,8 @@
 //! Schema and the commented example, so that they cannot drift apart. The description itself is in
 //! [`super::tables`].
 
+use serde_json::Value;
+
 use crate::value::Data;
 use crate::write;
 
@@ -132,8 +134,13 @@ impl Table {
 
     /// What a key with a default means where it is left out, as YAML on one line.
     pub fn default_text(&self, key: &Key) -> Option<String> {
+        self.default_value(key).map(|value| write::line(&value))
+    }
+
+    /// The same as it is written in JSON.
+    pub fn default_value(&self, key: &Key) -> Option<Value> {
         let default = (self.default)(key.name).filter(|_| key.need == Need::Default)?;
-        Some(write::line(&write::value(&default, &key.kind)))
+        Some(write::value(&default, &key.kind))
     }
 
     /// The names of its keys, as messages list them.

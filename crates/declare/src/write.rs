@@ -118,7 +118,7 @@ pub(crate) fn write_config(out: &mut impl Write, declared: &Declared) -> io::Res
 }
 
 /// Without what is as by default, and what there is none of.
-fn terse(value: &Value, default: &Value) -> Value {
+pub(crate) fn terse(value: &Value, default: &Value) -> Value {
     let Value::Object(entries) = value else { return value.clone() };
     let is_nothing = |value: &Value| match value {
         Value::Null => true,

@@ -5,8 +5,11 @@
 //! an entry that says something else by now is left alone.
 
 pub mod many;
+pub mod preview;
+pub mod reach;
 mod read;
 pub mod settings;
+pub mod undo;
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
@@ -18,6 +21,7 @@ pub use many::{ManySeeds, NewSeed, SeedsAdded};
 use policy::catalog::Catalog;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+pub use undo::{Undo, undo};
 use utoipa::ToSchema;
 
 use super::{Answer, App, Problem};
@@ -90,34 +94,53 @@ fn found(catalog: &Catalog, kind: Kind, name: &str, expected: &Expected) -> Answ
     Ok(name)
 }
 
-/// Adds or replaces one; true if there was none.
+/// What was put.
+#[derive(Clone, Debug)]
+pub struct Saved {
+    /// There was none of its name.
+    pub is_new: bool,
+    pub tagged: Tagged,
+    pub undo: Undo,
+}
+
+/// Adds or replaces one.
 #[crate::boxed]
-pub async fn put(
-    app: &App,
-    kind: Kind,
-    name: &str,
-    expected: &Expected,
-    body: Value,
-) -> Answer<(bool, Tagged)> {
+pub async fn put(app: &App, kind: Kind, name: &str, expected: &Expected, body: Value) -> Answer<Saved> {
     let _turn = app.edits.lock().await;
     let (since, looked) = app
         .look_to_edit(|catalog| -> Answer<_> {
             let is_there = kind.is_there(catalog, name);
             let now = is_there.then(|| tag_of(catalog, kind, name));
             expected.check(now.as_deref(), || format!("{kind} {}", excerpt(name)))?;
-            Ok((entry::read(catalog, kind, name, body)?, is_there))
+            let change = entry::read(catalog, kind, name, body)?;
+            let undo = Undo::of(catalog, kind, name, &change);
+            Ok((change, is_there, undo))
         })
         .await?;
-    let (change, is_there) = looked?;
+    let (change, is_there, undo) = looked?;
     app.declare(since, &[change]).await?;
-    Ok((!is_there, app.look(|catalog| Tagged::of(catalog, kind, name)).await?))
+    let tagged = app.look(|catalog| Tagged::of(catalog, kind, name)).await?;
+    Ok(Saved { is_new: !is_there, tagged, undo })
 }
 
+/// Deletes one, and says what undoes that.
 #[crate::boxed]
-pub async fn delete(app: &App, kind: Kind, name: &str, expected: &Expected, sweep: bool) -> Answer<Deleted> {
+pub async fn delete(
+    app: &App,
+    kind: Kind,
+    name: &str,
+    expected: &Expected,
+    sweep: bool,
+) -> Answer<(Deleted, Undo)> {
     let turn = app.edits.lock().await;
-    let (since, name) = app.look_to_edit(|catalog| found(catalog, kind, name, expected)).await?;
-    let name = name?;
+    let (since, looked) = app
+        .look_to_edit(|catalog| -> Answer<_> {
+            let name = found(catalog, kind, name, expected)?;
+            let undo = Undo::of(catalog, kind, &name, &kind.deletion(&name));
+            Ok((name, undo))
+        })
+        .await?;
+    let (name, undo) = looked?;
     app.declare(since, &[kind.deletion(&name)]).await?;
     drop(turn);
     let left_dangling = app.look(|catalog| kind.left_dangling(catalog, &name)).await?;
@@ -125,7 +148,7 @@ pub async fn delete(app: &App, kind: Kind, name: &str, expected: &Expected, swee
         true => Some(app.heavy(async |app| Ok(app.frontier.sweep_deleted().await?)).await?),
         false => None,
     };
-    Ok(Deleted { name, left_dangling, swept })
+    Ok((Deleted { name, left_dangling, swept }, undo))
 }
 
 #[crate::boxed]

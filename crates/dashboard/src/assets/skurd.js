@@ -7,6 +7,21 @@
   const WIDTH = 240;
   const HEIGHT = 48;
 
+  // A list can come from a file, too.
+  const FILE_BYTES_MAX = 900_000;
+  for (const label of document.querySelectorAll("[data-file]")) {
+    const input = label.querySelector("input");
+    const area = document.getElementById(label.dataset.file);
+    label.hidden = false;
+    input.addEventListener("change", async () => {
+      const file = input.files[0];
+      const isLarge = file && file.size > FILE_BYTES_MAX;
+      input.setCustomValidity(isLarge ? "This file is too large: use skurd import urls" : "");
+      if (isLarge) input.reportValidity();
+      else if (file) area.value = await file.text();
+    });
+  }
+
   const live = document.querySelector("[data-live]");
   if (!live || !window.EventSource) return;
 

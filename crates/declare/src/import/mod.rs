@@ -79,6 +79,11 @@ impl ImportedSeed {
 }
 
 impl Imported {
+    /// Where a seed was.
+    pub fn line_of(&self, url: &str) -> Option<u32> {
+        self.known.get(url).copied()
+    }
+
     fn skip(&mut self, line: u32, reason: impl Into<String>) {
         match self.skipped.len() < SKIPPED_TOLD_MAX {
             true => self.skipped.push((line, reason.into())),

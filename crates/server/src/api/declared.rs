@@ -158,8 +158,8 @@ macro_rules! routes_of {
                 headers: HeaderMap,
                 Json(body): Json<Value>,
             ) -> Answer<Response> {
-                let (created, shown) = app::declared::put(&app, $kind, &name, &expected(&headers), body).await?;
-                Ok(tagged(if created { StatusCode::CREATED } else { StatusCode::OK }, &shown))
+                let saved = app::declared::put(&app, $kind, &name, &expected(&headers), body).await?;
+                Ok(tagged(if saved.is_new { StatusCode::CREATED } else { StatusCode::OK }, &saved.tagged))
             }
 
             /// Delete one
@@ -188,7 +188,7 @@ macro_rules! routes_of {
                 Query(Sweep { sweep }): Query<Sweep>,
                 headers: HeaderMap,
             ) -> Answer<axum::Json<Deleted>> {
-                Ok(axum::Json(app::declared::delete(&app, $kind, &name, &expected(&headers), sweep).await?))
+                Ok(axum::Json(app::declared::delete(&app, $kind, &name, &expected(&headers), sweep).await?.0))
             }
         })*
     };

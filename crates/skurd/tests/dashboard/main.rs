@@ -9,6 +9,7 @@
 mod browser;
 mod demo;
 mod doors;
+mod edit;
 mod explore;
 mod hostile;
 mod operate;

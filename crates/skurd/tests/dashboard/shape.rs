@@ -26,6 +26,14 @@ fn pages(town: &Town) -> Vec<(&'static str, String)> {
         ("collections", "/collections"),
         ("collection", "/collections/news"),
         ("crawls", "/crawls"),
+        ("host-groups", "/host-groups"),
+        ("new-seed", "/new/seeds"),
+        ("new-profile", "/new/profiles"),
+        ("new-host-group", "/new/host-groups"),
+        ("edit-profile", "/edit/profiles/daily"),
+        ("edit-collection", "/edit/collections/news"),
+        ("delete-profile", "/delete/profiles/daily"),
+        ("paste-seeds", "/paste/seeds"),
         ("walks", "/walks"),
         ("walk", "/walks/items"),
         ("captures", "/captures?prefix=http://a.test/"),
@@ -172,10 +180,10 @@ fn i5_the_keyboard_alone_reaches_the_main_actions() {
     browser.press(ENTER);
     browser.until("it is paused", |browser| browser.text("main .title").contains("paused"));
     browser.go("/");
-    tab_to(&browser, "Seeds", 12);
+    tab_to(&browser, "Seeds", 20);
     browser.press(ENTER);
     browser.until("the seeds are there", |browser| browser.place() == "/seeds");
-    tab_to(&browser, "Disable b", 40);
+    tab_to(&browser, "Disable b", 60);
     browser.press(ENTER);
     browser.until("it is disabled", |browser| browser.has(".notice"));
     assert_eq!(browser.notice(), "b is disabled");
