@@ -345,6 +345,10 @@ impl Transaction<'_> {
             Some(_) => None,
             None => self.state(&order.collection, order.url.as_str()).await?,
         };
+        let run = match &state {
+            Some(UrlState::Queued(record)) => Some(record.run),
+            _ => None,
+        };
         let summary = match (&report.result, state) {
             (Fetch::HostAsked | Fetch::Deferred { .. }, state) => {
                 return self.put_off(harvest, alone, state, host, arrivals).await;
@@ -369,7 +373,7 @@ impl Transaction<'_> {
         }
         self.update_cookies(order, report).await?;
         let on_time = self.catalog().settings().on_time;
-        self.counted.lock().harvest(order, report, &summary, on_time);
+        self.counted.lock().harvest(order, report, &summary, on_time, run);
         Ok(summary)
     }
 

@@ -18,6 +18,7 @@
 //! | `TRAFFIC`, `HOURS` | hour, domain, stripe; hour, stripe | what went over the wire |
 //! | `TOTALS` | stripe | the same of all time |
 //! | `SPENT`, `CHARGED`, `REFUSED` | holder of a budget, …, stripe | see [`crate::budgets`] |
+//! | `RUN_URLS`, `RUN_TRAFFIC` | run, collection, stripe | see [`crate::runs`] |
 //! | `LATEST` | time, lease | the last few harvests by name |
 //!
 //! Level 0 has all domains together, for figures that are looked at every second; level 1 has each
@@ -58,7 +59,8 @@ use crate::complete::{Harvest, Summary};
 use crate::ports::{Fetch, Order, Report};
 use crate::schema::{
     CHARGED, CONTRACT, Charged, DEMAND, ErrorKind, Exhausted, HOURS, LATEST, Latest, OPEN, Promises, REFUSED,
-    Refused, SPENT, TOTALS, TRAFFIC, Totals, Traffic, URL_COUNTS, USED_UP, UrlCounts, UrlState,
+    RUN_TRAFFIC, RUN_URLS, Refused, RunTraffic, RunUrls, SPENT, TOTALS, TRAFFIC, Totals, Traffic, URL_COUNTS,
+    USED_UP, UrlCounts, UrlState,
 };
 use crate::shard::{Shard, shard_of};
 use crate::stats::{BUCKET, bucket};
@@ -177,6 +179,9 @@ pub(crate) struct Counted {
     hours: BTreeMap<i64, Traffic>,
     /// By time and lease.
     latest: BTreeMap<(i64, u64), Latest>,
+    /// By run and collection.
+    pub(crate) run_urls: BTreeMap<(u64, String), RunUrls>,
+    run_traffic: BTreeMap<(u64, String), RunTraffic>,
     /// F36, by holder: URLs.
     pub(crate) charged: BTreeMap<u64, Charged>,
     /// By holder and run.
@@ -226,19 +231,30 @@ impl Counted {
         Counted { shared, ..Counted::default() }
     }
 
+    /// What of it is counted by run.
+    pub(crate) fn only_of_runs(self) -> Counted {
+        Counted { run_urls: self.run_urls, ..Counted::default() }
+    }
+
     /// So many more URLs in this state.
     pub(crate) fn url(&mut self, collection: &str, url: &CrawlUrl, state: &UrlState, sign: i64) {
         match state {
             UrlState::Queued(record) => self.queued(collection, url, record, sign),
-            UrlState::Done { known_to, .. } => {
+            UrlState::Done { run, known_to } => {
                 self.collection(collection).done += sign;
+                self.run(*run, collection).done += sign;
                 self.known(known_to, sign);
             }
             UrlState::Blacklisted(record) => {
                 self.collection(collection).blacklisted += sign;
+                self.run(record.run, collection).blacklisted += sign;
                 self.known(&record.charges.known_to, sign);
             }
         }
+    }
+
+    fn run(&mut self, run: u64, collection: &str) -> &mut RunUrls {
+        self.run_urls.entry((run, collection.to_owned())).or_default()
     }
 
     fn known(&mut self, known_to: &[Holder], sign: i64) {
@@ -255,6 +271,9 @@ impl Counted {
         let counts = self.collection(collection);
         counts.queued += sign;
         counts.unharvested += sign * i64::from(matches!(record.owed, Owed::First(_)));
+        let of_run = self.run(record.run, collection);
+        of_run.queued += sign;
+        of_run.waiting += sign * i64::from(record.cycles == 0);
         self.known(&record.charges.known_to, sign);
         if let Some(holder) = &record.charges.held_by {
             self.charged.entry(id_of(holder)).or_default().held += sign;
@@ -279,8 +298,22 @@ impl Counted {
         }
     }
 
-    /// A harvest was committed.
-    pub(crate) fn harvest(&mut self, order: &Order, report: &Report, summary: &Summary, on_time: Span) {
+    /// A harvest was committed, of this run if it was of one.
+    pub(crate) fn harvest(
+        &mut self,
+        order: &Order,
+        report: &Report,
+        summary: &Summary,
+        on_time: Span,
+        run: Option<u64>,
+    ) {
+        if let Some(run) = run.filter(|_| report.result.is_harvest()) {
+            let own = self.run_traffic.entry((run, order.collection.clone())).or_default();
+            own.traffic.add(order, report, summary);
+            own.first.get_or_insert(report.at);
+            own.first = own.first.min(Some(report.at));
+            own.last = own.last.max(Some(report.at));
+        }
         let domain = order.url.domain();
         let key = (bucket(report.at).0, domain.to_owned());
         self.traffic.entry(key).or_default().add(order, report, summary);
@@ -324,6 +357,9 @@ impl Counted {
     fn keys(&self, stripe: u32) -> Vec<Vec<u8>> {
         let mut keys = vec![TOTALS.key((stripe,))];
         keys.extend(self.urls.keys().map(|collection| URL_COUNTS.key((collection, stripe))));
+        keys.extend(self.run_urls.keys().map(|(run, collection)| RUN_URLS.key((*run, collection, stripe))));
+        let traffic = self.run_traffic.keys();
+        keys.extend(traffic.map(|(run, collection)| RUN_TRAFFIC.key((*run, collection, stripe))));
         keys.extend(self.demand.keys().map(|key| DEMAND.key(key.as_key())));
         keys.extend(self.open.keys().map(|key| OPEN.key(key.as_key())));
         for (hour, profile, domain) in self.contract.keys() {
@@ -348,6 +384,12 @@ impl Counted {
         tx.read_ahead(self.keys(stripe)).await?;
         for (collection, counts) in self.urls {
             add(tx, &URL_COUNTS, (collection, stripe), &counts).await?;
+        }
+        for ((run, collection), urls) in self.run_urls {
+            add(tx, &RUN_URLS, (run, collection, stripe), &urls).await?;
+        }
+        for ((run, collection), traffic) in self.run_traffic {
+            add(tx, &RUN_TRAFFIC, (run, collection, stripe), &traffic).await?;
         }
         for (key, count) in self.demand {
             add(tx, &DEMAND, key, &count).await?;
@@ -433,6 +475,8 @@ macro_rules! sums {
 sums! {
     i64: |sum, other| *sum += other,
     UrlCounts: UrlCounts::merge,
+    RunUrls: RunUrls::merge,
+    RunTraffic: RunTraffic::merge,
     Promises: Promises::merge,
     Traffic: Traffic::merge,
     Totals: Totals::merge,
@@ -470,7 +514,8 @@ impl Transaction<'_> {
 
     /// A URL stays in the queue with another record.
     pub(crate) fn count_requeue(&self, collection: &str, url: &CrawlUrl, old: &Record, record: &Record) {
-        if (old.owed, &old.terms, &old.charges) != (record.owed, &record.terms, &record.charges) {
+        let counted = |record: &Record| (record.owed, record.run, record.cycles == 0);
+        if counted(old) != counted(record) || (&old.terms, &old.charges) != (&record.terms, &record.charges) {
             let mut counted = self.counted.lock();
             counted.queued(collection, url, old, -1);
             counted.queued(collection, url, record, 1);

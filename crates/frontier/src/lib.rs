@@ -46,6 +46,7 @@ mod report;
 mod reserve;
 mod rest;
 mod robots;
+mod runs;
 #[cfg(not(feature = "tables"))]
 #[allow(unreachable_pub, dead_code, reason = "with the feature they are public")]
 mod schema;
@@ -97,9 +98,10 @@ pub use report::{DomainRow, FeasibilityRow};
 pub use reserve::Reserved;
 pub use rest::Rest;
 pub use robots::server_of;
+pub use runs::{RunCounts, RunSight};
 pub use schema::{
     ArchiveFile, Capture, ErrorKind, Exhausted, Host, Latest, NodeFigures, NodeRow, Payload, Promises,
-    Refers, ShardRow, Slots, Traffic, UrlCounts, UrlState, WalkRun,
+    Refers, RunOf, RunRow, RunTraffic, RunUrls, ShardRow, Slots, Traffic, UrlCounts, UrlState, WalkRun,
 };
 pub use shelf::Adoption;
 pub use start::{Started, Target};

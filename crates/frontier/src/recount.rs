@@ -10,8 +10,8 @@ use store::{Result, Tx};
 use crate::check::{Finding, all};
 use crate::counts::{ALL_DOMAINS, Counted, unstriped};
 use crate::schema::{
-    CAPTURES, CHARGED, CONTRACT, Charged, DEMAND, HOURS, OPEN, Promises, TOTALS, TRAFFIC, Totals, Traffic,
-    URL_COUNTS, UrlCounts, UrlState,
+    CAPTURES, CHARGED, CONTRACT, Charged, DEMAND, HOURS, OPEN, Promises, RUN_URLS, RunUrls, TOTALS, TRAFFIC,
+    Totals, Traffic, URL_COUNTS, UrlCounts, UrlState,
 };
 use crate::transaction::stored_url;
 
@@ -33,6 +33,11 @@ pub(crate) async fn differences(
         stored.entry(collection).or_default().merge(&counts);
     }
     compare("URLs", &stored, &counted.urls, &mut findings);
+    let mut stored: BTreeMap<(u64, String), RunUrls> = BTreeMap::new();
+    for ((run, collection, _), urls) in all(tx, &RUN_URLS).await? {
+        stored.entry((run, collection)).or_default().merge(&urls);
+    }
+    compare("runs", &stored, &counted.run_urls, &mut findings);
     let mut stored: BTreeMap<u64, Charged> = BTreeMap::new();
     for ((holder, _), charged) in all(tx, &CHARGED).await? {
         stored.entry(holder).or_default().merge(&charged);

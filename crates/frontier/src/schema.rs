@@ -24,6 +24,7 @@
 //! | `BARRED_URLS`, `LIFTED` | pattern, collection, url; pattern | see [`crate::patterns`] |
 //! | `SPENT`, `CHARGED`, `REFUSED`, `HELD_BACK`, `USED_UP` | holder, … | see [`crate::budgets`] |
 //! | `TRAPS`, `HELD`, `SENSES` | host, collection, id; host, collection, url; host, collection | suspicions, what they hold back, what is known of the host: see [`crate::traps`] |
+//! | `RUNS`, `RUN_URLS`, `RUN_TRAFFIC` | run; run, collection, stripe | what was started when, and what came of it: see [`crate::runs`] |
 //! | `PAUSES` | kind, name | since when it is paused: see [`crate::pause`] |
 //! | `DECLARED`, `DECLARED_LOG`, `COUNTERS` | see [`crate::declared`] | what people declared |
 //!
@@ -116,6 +117,12 @@ pub const PAYLOADS: Table<(String, u32), Vec<Payload>> = Table::new(0x70, "paylo
 pub const TRAPS: Table<(String, String, String), Suspicion> = Table::new(0x68, "traps").version(3, &[]);
 pub const HELD: Table<(String, String, String), ()> = Table::new(0x69, "held").version(3, &[]);
 pub const SENSES: Table<(String, String), Sense> = Table::new(0x6A, "senses").version(3, &[]);
+pub const RUNS: Table<(u64,), RunRow> = Table::new(0x6B, "runs").version(3, &[]);
+/// Run, collection, stripe.
+pub const RUN_URLS: Table<(u64, String, u32), RunUrls> = Table::new(0x6C, "run urls").version(3, &[]);
+/// Run, collection, stripe.
+pub const RUN_TRAFFIC: Table<(u64, String, u32), RunTraffic> =
+    Table::new(0x6D, "run traffic").version(3, &[]);
 
 /// As much of a SURT key as a row's key takes: `%` alone is three bytes there, so that a URL may
 /// have a longer one than fits.
@@ -173,6 +180,9 @@ pub const TABLES: &[(u8, &str, u8)] = &[
     TRAPS.facts(),
     HELD.facts(),
     SENSES.facts(),
+    RUNS.facts(),
+    RUN_URLS.facts(),
+    RUN_TRAFFIC.facts(),
 ];
 
 /// What the store knows of a URL in a collection.
@@ -465,6 +475,48 @@ pub struct Traffic {
     pub saved_bytes: u64,
     /// F37: of those that changed, those whose text moved a little only.
     pub changed_little: u64,
+}
+
+/// What was started as a run, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunRow {
+    pub started: Time,
+    pub of: RunOf,
+    /// Seeds and collections that were looked at (F3).
+    pub seeds: u64,
+}
+
+/// What a run is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RunOf {
+    /// Seeds that nobody had started yet.
+    New,
+    /// In the context of these profiles; of all it has if none is named.
+    Seed {
+        name: String,
+        profiles: Vec<String>,
+    },
+    Profile(String),
+    Collection(String),
+}
+
+/// URLs of a run, by state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunUrls {
+    /// Also those in flight.
+    pub queued: i64,
+    /// Those of the queued that were not answered in this run.
+    pub waiting: i64,
+    pub done: i64,
+    pub blacklisted: i64,
+}
+
+/// What a run has asked, and when first and last.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunTraffic {
+    pub traffic: Traffic,
+    pub first: Option<Time>,
+    pub last: Option<Time>,
 }
 
 /// Why a harvest brought no answer.

@@ -6,7 +6,7 @@ use policy::catalog::Catalog;
 use store::Result;
 
 use crate::Frontier;
-use crate::schema::{COUNTERS, URLS};
+use crate::schema::{COUNTERS, RUNS, RunOf, RunRow, URLS};
 use crate::transaction::{Arrivals, Transaction};
 
 pub(crate) const RUN: &str = "run";
@@ -27,6 +27,18 @@ pub enum Target {
     Collection(String),
 }
 
+impl Target {
+    fn run_of(&self) -> RunOf {
+        match self {
+            Target::Seed { name, profiles } => {
+                RunOf::Seed { name: name.clone(), profiles: profiles.clone().unwrap_or_default() }
+            }
+            Target::Profile(name) => RunOf::Profile(name.clone()),
+            Target::Collection(name) => RunOf::Collection(name.clone()),
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Started {
     pub run: u64,
@@ -40,7 +52,7 @@ impl Frontier {
     #[crate::boxed]
     pub async fn start(&self, target: &Target) -> Result<Started> {
         let pairs = self.with_catalog(|catalog| pairs(catalog, target)).await?;
-        self.start_pairs(pairs.into_iter().collect(), Which::All).await
+        self.start_pairs(pairs.into_iter().collect(), Which::All, target.run_of()).await
     }
 
     /// Starts every seed that was never started in a collection it belongs to; the others go on as
@@ -65,10 +77,10 @@ impl Frontier {
                 new.push((seed, collection));
             }
         }
-        self.start_pairs(new, Which::New).await
+        self.start_pairs(new, Which::New, RunOf::New).await
     }
 
-    async fn start_pairs(&self, pairs: Vec<(String, String)>, which: Which) -> Result<Started> {
+    async fn start_pairs(&self, pairs: Vec<(String, String)>, which: Which, of: RunOf) -> Result<Started> {
         if pairs.is_empty() {
             // Who was killed before it could say that all are started leaves that to the next.
             if which == Which::New {
@@ -76,7 +88,8 @@ impl Frontier {
             }
             return Ok(Started::default());
         }
-        let run = self.begin_start(which).await?;
+        let row = RunRow { started: self.now(), of, seeds: pairs.len() as u64 };
+        let run = self.begin_start(which, &row).await?;
         // F36: walks may have more from the budgets of a new run.
         self.walks.release();
         let mut changed = 0;
@@ -110,7 +123,7 @@ impl Frontier {
     /// The run of what is started now. Seeds that are new are one run, however many begin to start them:
     /// nodes that come up together, or one that was killed on the way and its successor. In a run of its
     /// own, a page would have what it links to harvested anew (F2).
-    async fn begin_start(&self, which: Which) -> Result<u64> {
+    async fn begin_start(&self, which: Which, row: &RunRow) -> Result<u64> {
         let begin = self.store.transact_idempotent(|tx| async move {
             if which == Which::New
                 && let Some(run) = COUNTERS.lock(&tx, (STARTING,)).await?
@@ -119,6 +132,7 @@ impl Frontier {
             }
             let run = COUNTERS.lock(&tx, (RUN,)).await?.unwrap_or(0) + 1;
             COUNTERS.put(&tx, (RUN,), &run)?;
+            RUNS.put(&tx, (run,), row)?;
             if which == Which::New {
                 COUNTERS.put(&tx, (STARTING,), &run)?;
             }

@@ -10,7 +10,7 @@ use policy::trap::text::Moved;
 
 use crate::complete::Summary;
 use crate::ports::{Fetch, Order, Report};
-use crate::schema::{ErrorKind, Promises, Totals, Traffic, UrlCounts};
+use crate::schema::{ErrorKind, Promises, RunTraffic, RunUrls, Totals, Traffic, UrlCounts};
 
 pub(crate) const BUCKET: Span = Span::hours(1);
 
@@ -51,6 +51,27 @@ impl Promises {
     /// At most this long waited the given share of the new URLs; exact to a power of two.
     pub fn wait_percentile(&self, share: f64) -> Span {
         Span::seconds(percentile(&self.wait_s_log2, share))
+    }
+}
+
+impl RunUrls {
+    pub fn merge(&mut self, other: &RunUrls) {
+        self.queued += other.queued;
+        self.waiting += other.waiting;
+        self.done += other.done;
+        self.blacklisted += other.blacklisted;
+    }
+
+    pub fn all(&self) -> i64 {
+        self.queued + self.done + self.blacklisted
+    }
+}
+
+impl RunTraffic {
+    pub fn merge(&mut self, other: &RunTraffic) {
+        self.traffic.merge(&other.traffic);
+        self.first = [self.first, other.first].into_iter().flatten().min();
+        self.last = self.last.max(other.last);
     }
 }
 

@@ -9,6 +9,8 @@
 //! traffic each, and every queued URL gets what is owed to it. What robots deny is listed by
 //! server, too. Its host queue and its leases were not in shards: each row goes to its shard. How late its harvests were says nothing of promises (a site that never answered was
 //! on time) and goes.
+//!
+//! Format 2 did not count URLs by run: that is one pass over them, too. When its runs were started is not known.
 
 use policy::contract::begun;
 use policy::model::BlacklistReason;
@@ -39,6 +41,7 @@ pub const UPGRADES: &[Step] = &[
     Step { name: "count captures", format: 2, table: CAPTURES.id(), run: captures },
     Step { name: "list what robots deny", format: 2, table: BLACKLIST.id(), run: denied },
     Step { name: "count traffic", format: 2, table: TRAFFIC.id(), run: traffic },
+    Step { name: "count urls of runs", format: 3, table: URLS.id(), run: runs },
 ];
 
 type Rows<'a> = &'a [(Bytes, Bytes)];
@@ -90,7 +93,20 @@ async fn count_urls(tx: &Tx, rows: Rows<'_>) -> Result<()> {
         }
         counted.url(&collection, &url, &state, 1);
     }
+    // Those of runs have a step of their own, since format 2 had all the others.
+    counted.run_urls.clear();
     counted.write(tx, Stripe::Drawn(0)).await
+}
+
+fn runs<'a>(tx: &'a Tx, rows: Rows<'a>) -> Working<'a> {
+    Box::pin(async move {
+        let mut counted = Counted::default();
+        for (key, value) in rows {
+            let (collection, text) = URLS.key_from(key)?;
+            counted.url(&collection, &stored_url(&text)?, &URLS.value_from(value)?, 1);
+        }
+        counted.only_of_runs().write(tx, Stripe::Drawn(0)).await
+    })
 }
 
 fn captures<'a>(tx: &'a Tx, rows: Rows<'a>) -> Working<'a> {

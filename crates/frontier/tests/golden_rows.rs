@@ -504,6 +504,29 @@ fn samples() -> Vec<Sample> {
         Sample::of(&PAYLOADS, &vec![payload]),
         Sample::of(&BARRED_URLS, &()),
         Sample::of(&LIFTED, &"host:a.test".to_owned()),
+        Sample::of(
+            &RUNS,
+            &RunRow {
+                started: Time(1_000_040),
+                of: RunOf::Seed { name: "s".into(), profiles: vec!["p".into()] },
+                seeds: 101,
+            },
+        ),
+        Sample::of(&RUNS, &RunRow { started: Time(1_000_041), of: RunOf::New, seeds: 102 }),
+        Sample::of(&RUNS, &RunRow { started: Time(1_000_042), of: RunOf::Profile("p".into()), seeds: 103 }),
+        Sample::of(
+            &RUNS,
+            &RunRow { started: Time(1_000_043), of: RunOf::Collection("c".into()), seeds: 104 },
+        ),
+        Sample::of(&RUN_URLS, &RunUrls { queued: 105, waiting: 106, done: 107, blacklisted: 108 }),
+        Sample::of(
+            &RUN_TRAFFIC,
+            &RunTraffic {
+                traffic: traffic.clone(),
+                first: Some(Time(1_000_044)),
+                last: Some(Time(1_000_045)),
+            },
+        ),
         Sample::of(&SPENT, &Spent { harvests: 88, bytes: 89, since: Some(Time(1_000_032)) }),
         Sample::of(&CHARGED, &Charged { known: 90, held: 91 }),
         Sample::of(&REFUSED, &refused),
