@@ -99,11 +99,15 @@ async fn edit(kind: Kind, visit: Visit, Path(name): Path<String>) -> Shown {
 async fn put(kind: Kind, visit: Visit, name: Option<String>, Long(filled): Long) -> Shown {
     let step = filled.get("step");
     let kept = serde_json::from_str(filled.get("body")).ok().filter(Value::is_object);
-    let says = match (step, kept) {
+    let mut says = match (step, kept) {
         ("save" | "back", Some(kept)) => kept,
         ("save" | "back", None) => return Err(Problem::bad_request("this form is not understood").into()),
         _ => given::body(&filled, kind.table()),
     };
+    // Its name is that of the address, and no field.
+    if let (Some(_), Value::Object(says)) = (&name, &mut says) {
+        says.remove("name");
+    }
     let mut draft = Draft { kind, name, says, tag: filled.get("tag").to_owned(), problem: None };
     let app = &visit.site.app;
     let own = match &draft.name {
