@@ -27,6 +27,9 @@ use utoipa::ToSchema;
 use super::{Answer, App, Problem};
 use crate::page::{Page, Paging};
 
+/// So often is a part of a thing changed that others change meanwhile.
+const PATCHES_MAX: usize = 5;
+
 /// What became of a switch.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Switched {
@@ -123,6 +126,44 @@ pub async fn put(app: &App, kind: Kind, name: &str, expected: &Expected, body: V
     Ok(Saved { is_new: !is_there, tagged, undo })
 }
 
+/// Changes what is given of one and leaves the rest as it is (RFC 7396).
+#[crate::boxed]
+pub async fn patch(app: &App, kind: Kind, name: &str, expected: &Expected, patch: &Value) -> Answer<Saved> {
+    if !patch.is_object() {
+        return Err(Problem::invalid("a JSON object is wanted"));
+    }
+    for _ in 0..PATCHES_MAX {
+        let Tagged { thing, tag } = show(app, kind, name).await?;
+        expected.check(Some(&tag), || format!("{kind} {}", excerpt(name)))?;
+        let own = thing["name"].as_str().unwrap_or(name).to_owned();
+        let seen = Expected { if_match: Some(vec![tag]), ..Expected::default() };
+        match put(app, kind, &own, &seen, merged(thing, patch)).await {
+            // Somebody else was quicker: onto what it says now.
+            Err(problem) if problem.status() == StatusCode::PRECONDITION_FAILED => {}
+            came => return came,
+        }
+    }
+    Err(Problem::unavailable("others change it all the time, and nothing is changed").hint("once more"))
+}
+
+fn merged(target: Value, patch: &Value) -> Value {
+    let Value::Object(patch) = patch else { return patch.clone() };
+    let mut target = match target {
+        Value::Object(target) => target,
+        _ => serde_json::Map::new(),
+    };
+    for (key, patch) in patch {
+        match patch {
+            Value::Null => drop(target.remove(key)),
+            patch => {
+                let before = target.remove(key).unwrap_or_default();
+                target.insert(key.clone(), merged(before, patch));
+            }
+        }
+    }
+    Value::Object(target)
+}
+
 /// Deletes one, and says what undoes that.
 #[crate::boxed]
 pub async fn delete(
@@ -204,6 +245,27 @@ fn etag(thing: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn i4_a_patch_is_merged() {
+        let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        // The cases of RFC 7396, appendix A, whose patch is an object.
+        for (target, patch, merge) in [
+            (r#"{"a":"b"}"#, r#"{"a":"c"}"#, r#"{"a":"c"}"#),
+            (r#"{"a":"b"}"#, r#"{"b":"c"}"#, r#"{"a":"b","b":"c"}"#),
+            (r#"{"a":"b"}"#, r#"{"a":null}"#, "{}"),
+            (r#"{"a":"b","b":"c"}"#, r#"{"a":null}"#, r#"{"b":"c"}"#),
+            (r#"{"a":["b"]}"#, r#"{"a":"c"}"#, r#"{"a":"c"}"#),
+            (r#"{"a":"c"}"#, r#"{"a":["b"]}"#, r#"{"a":["b"]}"#),
+            (r#"{"a":{"b":"c"}}"#, r#"{"a":{"b":"d","c":null}}"#, r#"{"a":{"b":"d"}}"#),
+            (r#"{"a":[{"b":"c"}]}"#, r#"{"a":[1]}"#, r#"{"a":[1]}"#),
+            (r#"{"e":null}"#, r#"{"a":1}"#, r#"{"e":null,"a":1}"#),
+            ("[1,2]", r#"{"a":"b","c":null}"#, r#"{"a":"b"}"#),
+            ("{}", r#"{"a":{"bb":{"ccc":null}}}"#, r#"{"a":{"bb":{}}}"#),
+        ] {
+            assert_eq!(merged(json(target), &json(patch)), json(merge), "{target} {patch}");
+        }
+    }
 
     #[test]
     fn i4_an_edit_is_of_what_its_author_saw() {

@@ -17,6 +17,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::extract::{Json, Path, Query};
+use crate::client::segment;
 use crate::failure::Answer;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -98,7 +99,7 @@ macro_rules! routes_of {
             use super::*;
 
             pub(super) fn routes() -> OpenApiRouter<App> {
-                OpenApiRouter::new().routes(routes!(list)).routes(routes!(get, put, delete))
+                OpenApiRouter::new().routes(routes!(list)).routes(routes!(get, put, patch, delete))
             }
 
             /// List them, in the order of names
@@ -148,7 +149,7 @@ macro_rules! routes_of {
                 request_body = ref($schema),
                 responses(
                     (status = 200, description = "Replaced", body = ref($schema), headers(("etag" = String))),
-                    (status = 201, description = "Added", body = ref($schema), headers(("etag" = String))),
+                    (status = 201, description = "Added", body = ref($schema), headers(("etag" = String), ("location" = String))),
                     (status = 412, description = "It is not what the caller expects"),
                 ),
             )]
@@ -159,7 +160,42 @@ macro_rules! routes_of {
                 Json(body): Json<Value>,
             ) -> Answer<Response> {
                 let saved = app::declared::put(&app, $kind, &name, &expected(&headers), body).await?;
-                Ok(tagged(if saved.is_new { StatusCode::CREATED } else { StatusCode::OK }, &saved.tagged))
+                if !saved.is_new {
+                    return Ok(tagged(StatusCode::OK, &saved.tagged));
+                }
+                let place = format!("{}/{}", $all, segment(&name));
+                Ok(([(header::LOCATION, place)], tagged(StatusCode::CREATED, &saved.tagged)).into_response())
+            }
+
+            /// Change what is given of one, and leave the rest as it is
+            ///
+            /// As RFC 7396 says it: maps are merged, lists replaced, and what is null is as by default. In
+            /// effect at once.
+            #[utoipa::path(
+                patch,
+                context_path = $all,
+                path = "/{name}",
+                tag = "declared",
+                operation_id = concat!("patch_", stringify!($module)),
+                params(
+                    ("name" = String, Path, description = "Its name; for a seed also its URL"),
+                    ("if-match" = Option<String>, Header, description = "Only if this is still its ETag"),
+                ),
+                request_body(content = Object, content_type = "application/merge-patch+json"),
+                responses(
+                    (status = 200, description = "Changed", body = ref($schema), headers(("etag" = String))),
+                    (status = 404, description = "There is none of that name"),
+                    (status = 412, description = "It is not what the caller expects"),
+                ),
+            )]
+            async fn patch(
+                State(app): State<App>,
+                Path(name): Path<String>,
+                headers: HeaderMap,
+                Json(body): Json<Value>,
+            ) -> Answer<Response> {
+                let saved = app::declared::patch(&app, $kind, &name, &expected(&headers), &body).await?;
+                Ok(tagged(StatusCode::OK, &saved.tagged))
             }
 
             /// Delete one

@@ -31,6 +31,8 @@ fn i4_things_come_and_go_and_stale_edits_are_refused() {
         let is_new = path != "settings";
         let added = put(path, &first, is_new.then_some(("If-None-Match", "*")));
         assert_eq!(added.status, if is_new { 201 } else { 200 }, "{path}: {}", added.text());
+        let place = format!("/api/v1/{path}").replace(':', "%3A").replace('.', "%2E");
+        assert_eq!(added.header("location"), is_new.then_some(place.as_str()));
         let tag = added.header("etag").unwrap().to_owned();
         let shown = served.get(&format!("/api/v1/{path}"));
         assert_eq!((shown.status, shown.header("etag")), (200, Some(tag.as_str())));
@@ -100,4 +102,45 @@ fn i4_a_switch_is_in_effect_at_once() {
             assert_eq!(served.json(path)["active"], json!(active), "{path}");
         }
     }
+}
+
+#[test]
+fn i4_a_part_of_a_thing_is_changed_and_the_rest_stays() {
+    let world = world(3);
+    let served = Served::start(&world);
+    let patch = |path: &str, body: &Value, tag: Option<&str>| {
+        let request = served.request("PATCH", &format!("/api/v1/{path}"));
+        let request = tag.map_or(request.clone(), |tag| request.header("If-Match", tag));
+        request.body("application/merge-patch+json", body.to_string()).send()
+    };
+    let whole = json!({ "collection": "news", "every": "1h", "length": 3, "scope": { "within": "host", "max_depth": 4 } });
+    assert_eq!(served.request("PUT", "/api/v1/profiles/p").json(&whole).send().status, 201);
+    let before = served.json("profiles/p");
+    let changed = patch(
+        "profiles/p",
+        &json!({ "scope": { "max_depth": null, "schemes": ["https"] }, "every": "2h" }),
+        None,
+    );
+    assert_eq!(changed.status, 200, "{}", changed.text());
+    let mut expected = before;
+    expected["every"] = json!("2h");
+    expected["scope"]["max_depth"] = Value::Null;
+    expected["scope"]["schemes"] = json!(["https"]);
+    assert_eq!(served.json("profiles/p"), expected);
+    let tag = changed.header("etag").unwrap();
+    assert_eq!(patch("profiles/p", &json!({ "length": null }), Some(tag)).status, 200);
+    assert_eq!(patch("profiles/p", &json!({ "length": 9 }), Some(tag)).status, 412);
+    assert_eq!(served.json("profiles/p")["length"], Value::Null);
+    let wrong = patch("profiles/p", &json!({ "every": "soon", "scope": { "within": "town" } }), None);
+    assert_eq!(
+        (wrong.status, wrong.json()["errors"].as_array().unwrap().len()),
+        (422, 2),
+        "{}",
+        wrong.text()
+    );
+    assert_eq!(patch("profiles/none", &json!({}), None).status, 404);
+    assert_eq!(patch("profiles/p", &json!([]), None).status, 422);
+    // A seed is known by its URL, too.
+    assert_eq!(patch("seeds/http%3A%2F%2Fa.test%2F", &json!({ "active": false }), None).status, 200);
+    assert_eq!(served.json("seeds/a")["active"], false);
 }
