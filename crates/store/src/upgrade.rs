@@ -8,7 +8,7 @@
 //! |---|---|
 //! | 1 | values are bare |
 //! | 2 | values begin with their version (see [`crate::table`]) |
-//! | 3 | what is declared has more fields; nothing is rewritten |
+//! | 3 | what is declared has more fields; URLs are counted by run, too |
 //!
 //! Most of what changes from format to format needs no work here: a row says which version it has,
 //! and its table reads all of them. An upgrade is only what rows cannot do by themselves, one
