@@ -174,6 +174,15 @@ pub(crate) fn name_cursor(name: &str) -> String {
     BASE64URL_NOPAD.encode(name.as_bytes())
 }
 
+/// The cursor of what has this number.
+pub(crate) fn number_cursor(number: u64) -> String {
+    name_cursor(&number.to_string())
+}
+
+pub(crate) fn cursor_number(cursor: &str) -> Answer<u64> {
+    cursor_name(cursor)?.parse().map_err(|_| wrong_cursor())
+}
+
 pub(crate) fn cursor_name(cursor: &str) -> Answer<String> {
     let bytes = BASE64URL_NOPAD.decode(cursor.as_bytes()).map_err(|_| wrong_cursor())?;
     String::from_utf8(bytes).map_err(|_| wrong_cursor())

@@ -138,7 +138,7 @@ fn word(state: UrlState) -> Word {
     }
 }
 
-fn item(row: &QueueRow) -> QueueItem {
+pub(crate) fn item(row: &QueueRow) -> QueueItem {
     let record = row.record.as_ref();
     let text = |time: Option<Time>| time.map(|time| time.to_string());
     QueueItem {

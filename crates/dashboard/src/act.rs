@@ -13,7 +13,7 @@ use axum::routing::post;
 use declare::counted;
 
 use super::forms::Filled;
-use super::{Site, crawls, traps};
+use super::{Site, blacklist, crawls, traps};
 
 const KINDS: [(&str, Kind); 3] =
     [("seeds", Kind::Seed), ("profiles", Kind::Profile), ("collections", Kind::Collection)];
@@ -28,6 +28,8 @@ pub(super) fn routes() -> Router<Site> {
         .route("/act/introduce", post(|site, filled| carry_out(site, filled, introduce)))
         .route("/act/trap", post(|site, filled| carry_out(site, filled, traps::decide)))
         .route("/act/crawls", post(|site, filled| carry_out(site, filled, crawls::change)))
+        .route("/act/bar", post(|site, filled| carry_out(site, filled, blacklist::bar)))
+        .route("/act/lift", post(|site, filled| carry_out(site, filled, blacklist::lift)))
         .route("/act/undo", post(undo))
         .route("/act/walk", post(|site, filled| carry_out(site, filled, resume_walk)))
 }

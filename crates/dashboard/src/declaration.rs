@@ -9,6 +9,7 @@ use super::address::href;
 use super::declared::{about, edit_path, is_active, link, names, new_path, state, switches};
 use super::edit::delete_path;
 use super::layout::{Visit, command};
+use super::results;
 use super::text::{lines, shown, way_out};
 use crate::Shown;
 
@@ -19,6 +20,7 @@ pub(super) async fn show(kind: Kind, visit: Visit, Path(name): Path<String>) -> 
     let mut yaml = Vec::new();
     // Writing to memory does not fail.
     let _ = declare::to_yaml(&mut yaml, &says);
+    let came = results::show(&visit, kind, name).await?;
     let main = html! {
         p.crumbs { a href=(format!("/{}", kind.path())) { (about(kind).title) } }
         div.title {
@@ -36,6 +38,7 @@ pub(super) async fn show(kind: Kind, visit: Visit, Path(name): Path<String>) -> 
             }
         }
         (related(kind, name, &says))
+        (came)
         h2 { "What is declared" }
         pre tabindex="0" { (lines(&String::from_utf8_lossy(&yaml))) }
         p.faint { "In a terminal: " (command(&format!("skurd {} add --replace", kind.command()))) " or " (command("skurd config apply FILE")) " change it too." }

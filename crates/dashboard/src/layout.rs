@@ -29,7 +29,10 @@ const NAVIGATION: [(&str, &[(&str, &str)]); 3] = [
         "Harvest",
         &[
             ("/", "Overview"),
+            ("/runs", "Runs"),
             ("/hosts", "Hosts"),
+            ("/queue", "Queue"),
+            ("/blacklist", "Blacklist"),
             ("/nodes", "Nodes"),
             ("/traps", "Traps"),
             ("/inspect", "Why"),
@@ -149,6 +152,11 @@ impl Visit {
         let inside = html! {
             header.bar {
                 a.brand href="/" { img src=(assets::path("icon.svg")) alt="" width="24" height="24"; "Skurd" }
+                form.find role="search" method="get" action="/find" {
+                    label.unseen for="find" { "Search" }
+                    input #find type="search" name="q" placeholder="Search  /" autocomplete="off" spellcheck="false" maxlength="4000"
+                        value=[(self.path == "/find").then(|| self.asked("q")).flatten()];
+                }
                 nav aria-label="Main" {
                     @for (group, entries) in NAVIGATION {
                         p.group { (group) }
@@ -184,11 +192,10 @@ impl Visit {
         }
     }
 
-    /// Whether it stands below this entry of the navigation; the queue is that of hosts.
+    /// Whether it stands below this entry of the navigation.
     fn is_below(&self, entry: &str) -> bool {
         match entry {
             "/" => self.path == "/",
-            "/hosts" if self.path == "/queue" => true,
             // What is edited is below what it is one of.
             entry => {
                 let edited = ["/new", "/edit", "/delete", "/paste"]
@@ -340,16 +347,19 @@ impl<T> Render for Table<'_, T> {
     fn render(&self) -> Markup {
         html! {
             div.scroll tabindex="0" role="region" aria-label=(self.caption) {
-                table {
+                // Rows are cards where there is no room; with roles, they stay rows to who hears them.
+                table role="table" {
                     caption.unseen { (self.caption) }
-                    thead {
-                        tr {
+                    thead role="rowgroup" {
+                        tr role="row" {
                             @for Column { heading, class, .. } in &self.columns {
-                                th class=[class.filter(|class| *class == "num")] scope="col" { (heading) }
+                                th class=[class.filter(|class| *class == "num")] scope="col" role="columnheader" { (heading) }
                             }
                         }
                     }
-                    tbody { @for row in self.rows { tr { @for column in &self.columns { (column.of(row)) } } } }
+                    tbody role="rowgroup" {
+                        @for row in self.rows { tr role="row" { @for column in &self.columns { (column.of(row)) } } }
+                    }
                 }
             }
         }
@@ -360,8 +370,8 @@ impl<T> Column<'_, T> {
     fn of(&self, row: &T) -> Markup {
         let inside = (self.cell)(row);
         html! {
-            @if self.is_name { th class=[self.class] scope="row" { (inside) } }
-            @else { td class=[self.class] { (inside) } }
+            @if self.is_name { th class=[self.class] scope="row" role="rowheader" { (inside) } }
+            @else { td class=[self.class] role="cell" data-label=(self.heading) { (inside) } }
         }
     }
 }

@@ -19,11 +19,13 @@
 mod act;
 mod address;
 mod assets;
+mod blacklist;
 mod captures;
 mod crawls;
 mod declaration;
 mod declared;
 mod edit;
+mod find;
 mod forms;
 mod hosts;
 mod inspect;
@@ -35,6 +37,8 @@ mod overview;
 mod problem_page;
 mod queue;
 mod reports;
+mod results;
+mod runs;
 mod seen;
 mod spark;
 mod text;
@@ -79,6 +83,10 @@ fn routes() -> Router<Site> {
         .route("/hosts", get(hosts::show))
         .route("/nodes", get(nodes::show))
         .route("/queue", get(queue::show))
+        .route("/blacklist", get(blacklist::show))
+        .route("/find", get(find::show))
+        .route("/runs", get(runs::list))
+        .route("/runs/{run}", get(runs::one))
         .route("/inspect", get(inspect::show))
         .route("/traps", get(traps::show))
         .route("/crawls", get(crawls::show))

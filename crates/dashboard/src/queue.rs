@@ -3,7 +3,8 @@
 use app::queue::{Filter, Word};
 use maud::html;
 
-use super::layout::{Table, Visit, badge, empty, tabs};
+use super::blacklist::by_collection;
+use super::layout::{Search, Table, Visit, badge, empty, tabs};
 use super::text::{or_dash, shown, time_or_dash, url};
 use crate::Shown;
 
@@ -25,6 +26,8 @@ pub(super) async fn show(visit: Visit) -> Shown {
         cursor: visit.given("cursor"),
         limit: None,
     };
+    let mut names = visit.site.app.frontier.collections_with_urls().await.map_err(app::Problem::from)?;
+    names.sort();
     let page = app::queue::list_queue(&visit.site.app, filter).await?;
     let entries = STATES.map(|(name, value)| (name, visit.with("state", value), value == state));
     let table = Table::new("URLs", &page.items)
@@ -48,6 +51,9 @@ pub(super) async fn show(visit: Visit) -> Shown {
                 (name, _) => { "The URLs of " b { (shown(name)) } ", those that wait first." },
             }
         }
+        (Search { action: "/queue", name: "host", label: "Of a host", value: host, hint: "example.org", button: "Filter",
+            kept: &[("collection", collection), ("state", state)] }.show())
+        @if names.len() > 1 { (by_collection(&visit, &names)) }
         (tabs("State", entries))
         (table.or(nothing))
         (visit.pager("cursor", page.next.as_deref()))
@@ -55,7 +61,7 @@ pub(super) async fn show(visit: Visit) -> Shown {
     Ok(visit.page("Queue", main))
 }
 
-fn class(state: Word) -> &'static str {
+pub(super) fn class(state: Word) -> &'static str {
     match state {
         Word::Queued => "calm",
         Word::InFlight => "good",

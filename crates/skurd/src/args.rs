@@ -111,6 +111,13 @@ pub(crate) enum Command {
   skurd start --seed https://vg.no/ --profile weekly"
     )]
     Start(look::StartArgs),
+    /// List the runs, and show what one has come to, beside the one before
+    #[command(
+        subcommand,
+        arg_required_else_help = true,
+        after_help = "Examples:\n  skurd run list\n  skurd run show 7\n  skurd run list --json"
+    )]
+    Run(look::RunCommand),
     /// Pause everything, or a collection, host or walk
     ///
     /// Nothing more of it is fetched until it is resumed. What is in flight comes home. A pause lasts over restarts. With --list, only says what is

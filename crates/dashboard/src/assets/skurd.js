@@ -7,6 +7,16 @@
   const WIDTH = 240;
   const HEIGHT = 48;
 
+  // Where the menu scrolls, the entry of this page is seen.
+  document.querySelector(".bar nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+
+  const isTyping = (element) => element.matches("input, textarea, select, [contenteditable]");
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;
+    event.preventDefault();
+    document.getElementById("find")?.focus();
+  });
+
   // A list can come from a file, too.
   const FILE_BYTES_MAX = 900_000;
   for (const label of document.querySelectorAll("[data-file]")) {

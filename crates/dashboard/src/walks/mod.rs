@@ -60,7 +60,7 @@ fn left(walk: &WalkItem) -> Markup {
     or_dash(walk.standing.counts.remaining.map(number).as_deref())
 }
 
-fn path(name: &str) -> String {
+pub(super) fn path(name: &str) -> String {
     format!("/walks/{}", segment(name))
 }
 

@@ -12,8 +12,8 @@ use app::index::ranks::{self, List, Top};
 use app::index::{self, IndexDomain, IndexInlink, IndexItem, IndexOutlink, IndexPage, One, PageFacts};
 use app::reports::budgets;
 use app::{
-    App, Page, Paging, blacklist, captures, control, first, hosts, nodes, queue, status, traps, url_frontier,
-    walks, why,
+    App, Page, Paging, blacklist, captures, control, first, hosts, nodes, queue, runs, status, traps,
+    url_frontier, walks, why,
 };
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
@@ -76,6 +76,14 @@ plain! {
         /// there.
         post "/api/v1/harvest": first::harvest_url(wanted: Json<first::FirstHarvest>)
             -> Vec<control::Run>: "The run that began";
+
+        /// List the runs, the latest first: each start is one
+        get "/api/v1/runs": runs::list_runs(?paging: Paging) -> Page<runs::RunItem>;
+
+        /// Get a run: what it has come to, by collection, and the run before of the same thing
+        get "/api/v1/runs/{run}" where "run" is "Its number":
+            runs::get_run(run: Path<String>) -> runs::RunDetail,
+            404: "There is no such run";
 
         /// List what is paused
         get "/api/v1/pauses": control::list_pauses() -> Vec<control::PauseItem>;

@@ -27,6 +27,33 @@ pub(crate) struct StartArgs {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunCommand {
+    /// List the runs, the latest first: each start is one
+    #[command(after_help = "Examples:\n  skurd run list\n  skurd run list --limit 5 --json")]
+    List {
+        #[command(flatten)]
+        data: DataDir,
+        /// Print at most so many
+        #[arg(long, value_name = "N")]
+        limit: Option<u64>,
+        /// Print one JSON object per run
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what a run has come to, beside the run before of the same thing
+    #[command(after_help = "Examples:\n  skurd run show 7\n  skurd run show 7 --json")]
+    Show {
+        /// Its number
+        run: u64,
+        #[command(flatten)]
+        data: DataDir,
+        /// Print it as a JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
 /// What is paused or resumed; everything if nothing is named.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PausableArgs {

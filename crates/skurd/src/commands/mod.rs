@@ -13,6 +13,7 @@ mod nodes;
 mod other_crawlers;
 mod pause;
 mod report;
+mod runs;
 mod serve;
 mod simulate;
 mod store;
@@ -73,6 +74,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Command::Host(ThingCommand::Add(args)) => declared::add::host(args),
         Command::Host(ThingCommand::Same(command)) => declared::same(Kind::Host, &command),
         Command::Start(args) => look::start(&args),
+        Command::Run(command) => runs::run(&command),
         Command::Pause(args) => pause::pause(&args),
         Command::Resume(args) => pause::resume(&args),
         Command::Queue(args) => look::queue(&args),

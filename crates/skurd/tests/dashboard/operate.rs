@@ -154,3 +154,83 @@ fn i5_the_inspector_says_why_a_url_was_not_harvested() {
     assert!(browser.has("[role=alert]"), "{}", browser.main());
     browser.calm();
 }
+
+#[test]
+fn i8_seeds_profiles_and_collections_show_what_came_of_them() {
+    let town = Town::open();
+    let Some(browser) = Browser::open(town.served.address) else { return };
+    town.harvested(20);
+    town.served.until("somebody failed", |served| {
+        served.items("queue?host=gone.test").iter().any(|item| item["not_found"].as_u64() > Some(0))
+    });
+    assert_eq!(town.served.post("pause", &serde_json::json!({ "what": "everything" })).status, 200);
+    town.served.until("all is home", |served| served.items("hosts?busy=true").is_empty());
+    let of_a = town.served.items("queue?collection=news&host=a.test");
+    let last = of_a.iter().filter_map(|item| item["last_fetch"].as_str()).max().unwrap();
+    browser.go("/seeds/a");
+    let told = browser.text("section[aria-labelledby=results]");
+    assert!(told.contains(&last.replace('T', " ").replace('Z', "")), "{last}: {told}");
+    assert!(
+        told.contains(&format!("URLs\n{}", of_a.len())) && told.contains("Run 1"),
+        "{}: {told}",
+        of_a.len()
+    );
+    browser.go("/seeds/gone");
+    let told = browser.text("section[aria-labelledby=results]");
+    assert!(told.contains("Failing\n1") && told.contains("http://gone.test/"), "{told}");
+    browser.go("/collections/news");
+    let counts = town.served.json("status")["collections"]["news"].clone();
+    let told = browser.text("section[aria-labelledby=results]").replace('\u{202F}', "");
+    assert!(told.contains(&format!("Captures\n{}", counts["captures"])), "{counts}: {told}");
+    browser.calm();
+}
+
+#[test]
+fn i8_something_is_left_alone_and_lifted_without_script() {
+    let town = Town::open();
+    let Some(browser) = Browser::open(town.served.address) else { return };
+    browser.script_off(true);
+    browser.go("/blacklist?patterns=yes");
+    browser.click("#f-kind option[value=prefix]");
+    browser.fill("#f-what", "a.test/evil");
+    browser.fill("#f-reason", "it is");
+    browser.click(".sheet button");
+    assert_eq!(browser.notice(), "prefix:a.test/evil is left alone");
+    assert!(browser.text("tbody").contains("it is"), "{}", browser.main());
+    let listed = || town.served.items("blacklist/patterns").len();
+    assert_eq!(listed(), 1);
+    browser.click("td.do button");
+    browser.until("it is lifted", |browser| browser.notice().starts_with("prefix:a.test/evil is lifted"));
+    assert_eq!(listed(), 0);
+    browser.calm();
+}
+
+#[test]
+fn i8_what_somebody_knows_a_part_of_is_found_by_keyboard() {
+    let town = Town::open();
+    let Some(browser) = Browser::open(town.served.address) else { return };
+    town.served.until("the first page is archived", |served| {
+        !served.json("captures?url=http://a.test/&collection=news")["items"].as_array().unwrap().is_empty()
+    });
+    for (typed, headings, link) in [
+        ("item", &["Declared"][..], "/walks/items"),
+        ("a.test", &["Declared", "Hosts", "Known URLs", "Captures"], "/seeds/a"),
+        ("http://a.test/1", &["Known URLs"], "/inspect?url=http%3A%2F%2Fa.test%2F1"),
+        ("DAIL", &["Declared"], "/profiles/daily"),
+    ] {
+        browser.go("/reports");
+        browser.press("/");
+        browser.until("the search box has the focus", |browser| {
+            browser.run("return document.activeElement.id") == "find"
+        });
+        browser.press(typed);
+        browser.press(crate::browser::ENTER);
+        browser.until("it is found", |browser| browser.place().starts_with("/find?"));
+        let main = browser.main();
+        assert!(headings.iter().all(|heading| main.contains(heading)), "{typed}: {main}");
+        assert!(browser.has(&format!("main a[href='{link}']")), "{typed}: {main}");
+    }
+    browser.go("/find?q=nothing-like-it");
+    assert!(browser.main().contains("Nothing here has that in its name"), "{}", browser.main());
+    browser.calm();
+}

@@ -122,6 +122,7 @@ fn i4_the_schemas_are_json_schemas_and_answers_keep_them() {
                 path.replace("{id}", &id)
             }
             "/api/v1/walks/{name}" => path.replace("{name}", "w"),
+            "/api/v1/runs/{run}" => path.replace("{run}", "1"),
             "/api/v1/index/page" | "/api/v1/index/inlinks" | "/api/v1/index/outlinks" => {
                 format!("{path}?collection=news&url=http://a.test/1")
             }

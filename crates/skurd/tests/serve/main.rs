@@ -14,6 +14,7 @@ mod forms;
 mod index;
 mod live;
 mod replay;
+mod runs;
 mod secrets;
 mod site;
 mod statuses;
