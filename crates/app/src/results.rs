@@ -96,8 +96,8 @@ impl Results {
             if self.examples.len() < EXAMPLES_MAX {
                 let told = match (&record.problem, record.not_found) {
                     (Some(problem), _) => problem.clone(),
-                    (None, 1..) => format!("not found {} in a row", times(record.not_found)),
-                    (None, 0) => format!("failed {} in a row", times(record.errors)),
+                    (None, 1..) => format!("not found {}", times(record.not_found)),
+                    (None, 0) => format!("failed {}", times(record.errors)),
                 };
                 self.examples.push((row.url.clone(), told));
             }
@@ -106,14 +106,14 @@ impl Results {
 }
 
 fn times(number: u32) -> String {
-    if number == 1 { "once".to_owned() } else { format!("{number} times") }
+    if number == 1 { "once".to_owned() } else { format!("{number} times in a row") }
 }
 
 /// Where its URLs are, and of which seeds they must be; none: of any.
 fn places(catalog: &Catalog, kind: Kind, name: &str) -> (Vec<KeyRange>, Option<BTreeSet<String>>) {
     let seeds: Vec<&str> = match kind {
         Kind::Collection => return (vec![ranges::urls(Some(name))], None),
-        Kind::Group => return (Vec::new(), None),
+        Kind::Group | Kind::Host => return (Vec::new(), None),
         Kind::Seed => vec![name],
         Kind::Profile => {
             let mut names: Vec<&str> =

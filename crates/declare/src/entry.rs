@@ -346,6 +346,9 @@ pub fn whole_of(change: &Change) -> Value {
         Change::PutProfile(profile) => written(&**profile),
         Change::PutSeed(seed) => written(seed),
         Change::PutGroup(group) => written(group),
+        Change::PutHostPoliteness { host, politeness, way } => {
+            written(&(host.clone(), politeness.clone(), way.clone()))
+        }
         _ => Value::Null,
     }
 }
@@ -355,6 +358,9 @@ pub fn shown_of(change: &Change) -> Value {
     match change {
         Change::PutCollection(collection) => written(&secret::masked(collection)),
         Change::PutGroup(group) => written(&secret::masked_group(group)),
+        Change::PutHostPoliteness { host, politeness, way } => {
+            written(&(host.clone(), politeness.clone(), secret::masked_way(way)))
+        }
         change => whole_of(change),
     }
 }
@@ -365,7 +371,7 @@ pub fn terse(kind: Kind, says: &Value) -> Value {
         Kind::Seed => written(&Seed::default()),
         Kind::Profile => written(&Profile::default()),
         Kind::Collection => written(&Collection::default()),
-        Kind::Group => Value::Null,
+        Kind::Group | Kind::Host => Value::Null,
     };
     write::terse(says, &default)
 }

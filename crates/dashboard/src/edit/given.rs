@@ -163,6 +163,7 @@ profiles:
     #[test]
     fn i8_what_is_wrong_in_a_form_has_the_place_of_its_field() {
         let form = filled(&[
+            ("name", "q"),
             ("collection", ""),
             ("every", "soon"),
             ("windows/3/from", "22:00"),

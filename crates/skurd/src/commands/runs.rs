@@ -27,6 +27,9 @@ const RUNS: [Column<RunItem>; 11] = [
     left("ended by", |run| run.ended_by.clone().unwrap_or_default()),
 ];
 
+/// How a figure is told.
+type Told = fn(&RunFigures) -> String;
+
 /// A figure of a run, and of the one before.
 struct Figure {
     name: &'static str,
@@ -86,7 +89,7 @@ fn show(run: u64, dir: &Path, json: bool) -> Result<()> {
 }
 
 fn rows(now: &RunFigures, before: Option<&RunFigures>) -> Vec<Figure> {
-    let rows: [(&'static str, fn(&RunFigures) -> String); 14] = [
+    let rows: [(&'static str, Told); 14] = [
         ("URLs", |figures| shown(figures.urls)),
         ("  that wait", |figures| shown(figures.waiting)),
         ("  done", |figures| shown(figures.done)),
@@ -102,7 +105,7 @@ fn rows(now: &RunFigures, before: Option<&RunFigures>) -> Vec<Figure> {
         ("first harvest", |figures| shown(&figures.first)),
         ("last harvest", |figures| shown(&figures.last)),
     ];
-    let figure = |(name, of): (&'static str, fn(&RunFigures) -> String)| Figure {
+    let figure = |(name, of): (&'static str, Told)| Figure {
         name,
         now: of(now),
         before: before.map_or_else(|| "–".to_owned(), of),

@@ -80,7 +80,7 @@ fn i8_a_run_says_what_came_of_it_and_of_the_one_before() {
     let harvests: u64 =
         served.items("runs?limit=2").iter().map(|run| run["harvests"].as_u64().unwrap()).sum();
     let seen = world.web().seen();
-    assert_eq!(harvests as usize, seen.iter().filter(|seen| seen.ask.path != "/robots.txt").count());
+    assert_eq!(harvests, seen.iter().filter(|seen| seen.ask.path != "/robots.txt").count() as u64);
 
     assert_eq!(served.json("runs?limit=2")["items"].as_array().unwrap().len(), 2);
     assert_eq!(world.json(&["run", "list"]), served.items("runs"));

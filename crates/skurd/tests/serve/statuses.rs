@@ -18,7 +18,7 @@ fn i4_every_problem_has_its_status_and_says_what_would_be_right() {
         ("GET", "/api/v2/queue", "", "", 404, "nothing at this path"),
         ("POST", "/api/v1/queue", json_kind, "{}", 405, "does not take this method"),
         ("DELETE", "/api/v1/settings", "", "", 405, "does not take this method"),
-        ("PATCH", "/api/v1/seeds/a", json_kind, "{}", 405, "does not take this method"),
+        ("POST", "/api/v1/seeds/a", json_kind, "{}", 405, "does not take this method"),
         ("GET", "/api/v1/seeds/aa", "", "", 404, "there is no seed `aa`"),
         ("GET", "/api/v1/profiles/dayly", "", "", 404, "did you mean `daily`?"),
         ("DELETE", "/api/v1/host-groups/x", "", "", 404, "there is no host group `x`"),
