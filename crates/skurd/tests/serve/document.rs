@@ -137,6 +137,11 @@ fn i4_the_schemas_are_json_schemas_and_answers_keep_them() {
                 assert_eq!(served.request("PUT", "/api/v1/host-groups/g:x").json(&body).send().status, 201);
                 path.replace("{name}", "g:x")
             }
+            "/api/v1/host-settings/{name}" => {
+                let (own, body) = (path.replace("{name}", "y.test"), json!({"budget": {"max_harvests": 3}}));
+                assert_eq!(served.request("PUT", &own).json(&body).send().status, 201);
+                own
+            }
             _ => path,
         };
         let mut schema = content["schema"].clone();
