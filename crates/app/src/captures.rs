@@ -17,6 +17,7 @@ use data_encoding::BASE64URL_NOPAD;
 use frontier::{Capture, CaptureId, Refers, ranges};
 use harvest::wire::{referred, warc_dir};
 use http::StatusCode;
+use policy::time::Time;
 use policy::trap::text::Moved;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -95,6 +96,14 @@ fn item((id, row): (CaptureId, Capture)) -> CaptureItem {
         offset: row.offset,
         length: row.length,
         revisit: row.revisit,
+    }
+}
+
+impl CaptureItem {
+    /// To the millisecond.
+    pub fn moment(&self) -> Option<Time> {
+        let bytes = BASE64URL_NOPAD.decode(self.id.as_bytes()).ok()?;
+        CaptureId::from_bytes(&bytes).map(|id| id.time)
     }
 }
 

@@ -109,7 +109,7 @@ pub(super) async fn one(visit: Visit, Path(id): Path<String>) -> Shown {
         p.address { (inspected(&item.url)) }
         (known(&item))
         @if let Some(address) = visit.replay(&item, View::Page) {
-            p { a href=(address) rel="noreferrer noopener" target="_blank" { "Show as archived" } " " a href=(href("/captures/calendar", &[("collection", &item.collection), ("url", &item.url)])) { "All times" } }
+            p { a href=(address) rel="noreferrer noopener" target="_blank" { "Show as archived" } }
         }
         @if let Some(address) = visit.replay(&item, View::Part).filter(|_| is_image(&item)) {
             h2 { "Picture" }

@@ -11,6 +11,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
+use net::warc::date::digits17;
 use server::replay::View;
 use url::form_urlencoded;
 
@@ -137,7 +138,7 @@ impl Visit {
     pub(super) fn replay(&self, item: &CaptureItem, view: View) -> Option<String> {
         let place = self.site.replay.as_ref()?;
         let is_web = ["http://", "https://"].iter().any(|scheme| item.url.starts_with(scheme));
-        let stamp: String = item.time.bytes().filter(u8::is_ascii_digit).map(char::from).take(17).collect();
+        let stamp = digits17(item.moment()?);
         // A POST is known by what was sent, and nobody can ask for it.
         (is_web && !item.url.contains("__wb_method="))
             .then(|| place.link(&self.host, &item.collection, &stamp, view, &item.url))

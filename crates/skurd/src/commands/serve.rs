@@ -29,6 +29,7 @@ const TOKEN_CHARS_MIN: usize = 16;
 pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     let token = token(args)?;
     check_reach(args.listen, token.as_deref())?;
+    check_replay(args, token.as_deref())?;
     #[cfg(feature = "url-frontier")]
     let tls = super::url_frontier::tls(args)?;
     #[cfg(feature = "url-frontier")]
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         })
         .transpose()?;
     let listener = listen(args.listen)?;
-    let shown = shown(args, &listener, token.as_deref())?;
+    let shown = shown(args, &listener)?;
     let server = start_app(&harvest, app, listener, shown, token, args.harvest.json)?;
     let ran = harvest.start(false).and_then(|started| {
         run::tell_started(&started, args.harvest.json)?;
@@ -98,17 +99,22 @@ pub(super) fn listen(address: SocketAddr) -> Result<TcpListener> {
     })
 }
 
-/// Where the archive is shown: where it was said, or at the next port.
-fn shown(args: &ServeArgs, listener: &TcpListener, token: Option<&str>) -> Result<Option<Shown>> {
-    let listener = match args.replay {
+/// Before anything is opened.
+fn check_replay(args: &ServeArgs, token: Option<&str>) -> Result<()> {
+    match args.replay {
         Some(Replay::Off) if args.replay_url.is_some() => {
-            return Err(misused("--replay-url says where what is off would be", "leave one of them out"));
+            Err(misused("--replay-url says where what is off would be", "leave one of them out"))
         }
+        Some(Replay::At(address)) => check_reach(address, token),
+        _ => Ok(()),
+    }
+}
+
+/// Where the archive is shown: where it was said, or at the next port.
+fn shown(args: &ServeArgs, listener: &TcpListener) -> Result<Option<Shown>> {
+    let listener = match args.replay {
         Some(Replay::Off) => return Ok(None),
-        Some(Replay::At(address)) => {
-            check_reach(address, token)?;
-            listen(address)?
-        }
+        Some(Replay::At(address)) => listen(address)?,
         None => beside(args.listen, listener)?,
     };
     Ok(Some(Shown { listener, public: args.replay_url.clone() }))
