@@ -49,7 +49,7 @@ pub(super) async fn show(visit: Visit) -> Shown {
             @if !urls.is_empty() { (section("urls", "Known URLs", html! { (known) })) }
             @if !captures.is_empty() {
                 (section("captures", "Captures", html! {
-                    (captures::table_of(captures, true))
+                    (captures::table_of(&visit, captures, true))
                     @if let Some(address) = address { p { a href=(href("/captures", &[("prefix", address)])) { "All captures that begin so" } } }
                 }))
             }

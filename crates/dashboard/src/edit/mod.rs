@@ -355,6 +355,7 @@ fn first(kind: Kind) -> &'static [&'static str] {
         Kind::Profile => &["name", "extends", "collection", "every", "length", "robots", "traps", "active"],
         Kind::Collection => &["name", "engine", "dedup", "index", "user_agent", "active"],
         Kind::Group => &["name", "hosts"],
+        Kind::Host => &["host"],
     }
 }
 
@@ -372,6 +373,6 @@ async fn names(visit: &Visit, kind: Kind) -> Result<Vec<(&'static str, Vec<Strin
         Kind::Profile => {
             vec![("collection", of(Kind::Collection).await?), ("extends", of(Kind::Profile).await?)]
         }
-        Kind::Collection | Kind::Group => Vec::new(),
+        Kind::Collection | Kind::Group | Kind::Host => Vec::new(),
     })
 }
