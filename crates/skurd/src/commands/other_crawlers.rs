@@ -57,7 +57,10 @@ pub(crate) fn run(command: &UrlFrontierCommand) -> Result<()> {
                 .as_ref()
                 .map_or_else(|| format!("crawl {crawl}"), |key| format!("queue {key} of {crawl}"));
             told(data, Method::POST, "url-frontier/delete", &wanted, *json, |deleted: Deleted| {
-                format!("{what} is deleted, with {}", counted(deleted.urls as usize, "URL"))
+                format!(
+                    "{what} is deleted, with {}",
+                    counted(usize::try_from(deleted.urls).unwrap_or(usize::MAX), "URL")
+                )
             })
         }
         Command::Activate { data, json } => activity(data, true, *json),

@@ -21,7 +21,7 @@ fn varint(mut value: u64, bytes: &mut Vec<u8>) {
         bytes.push((value & 0x7f) as u8 | 0x80);
         value >>= 7;
     }
-    bytes.push(value as u8);
+    bytes.push(u8::try_from(value).unwrap());
 }
 
 fn encoded(fields: &[Field<'_>]) -> Vec<u8> {
