@@ -184,15 +184,13 @@ fn start_app(
     harvest.frontier.set_address(&format!("http://{host}:{}", server.address.port()));
     let url = format!("http://{}/", server.address);
     let replay = server.replay.map(|address| format!("http://{address}/"));
-    match (as_json, &replay) {
-        (true, _) => {
-            let address = server.address.to_string();
-            line(json!({ "event": "serving", "url": url, "address": address, "replay": replay }))?;
-        }
-        (false, Some(replay)) => {
-            note(&format!("the dashboard is at {url}, the archive is shown at {replay}"))?
-        }
-        (false, None) => note(&format!("the dashboard is at {url}"))?,
+    if as_json {
+        let address = server.address.to_string();
+        line(json!({ "event": "serving", "url": url, "address": address, "replay": replay }))?;
+    } else if let Some(replay) = replay {
+        note(&format!("the dashboard is at {url}, the archive is shown at {replay}"))?;
+    } else {
+        note(&format!("the dashboard is at {url}"))?;
     }
     Ok(server)
 }

@@ -132,17 +132,16 @@ fn r8_a_hostile_page_reaches_neither_the_api_nor_the_web() {
         assert!(browser.url().starts_with(&replay), "{path}");
     }
     // And without what is rewritten: the policy alone holds.
-    for page in [page.replacen("/http://evil", "id_/http://evil", 1)] {
-        browser.go_to(&page);
-        browser.until("it is shown", |browser| browser.has("#good"));
-        settled();
-        assert!(browser.url().starts_with(&replay), "{}", browser.url());
-        assert_eq!(browser.run("return document.title"), "evil");
-        browser.try_click("#send");
-        browser.try_click("#js");
-        settled();
-        assert!(browser.url().starts_with(&replay), "{}", browser.url());
-    }
+    let raw = page.replacen("/http://evil", "id_/http://evil", 1);
+    browser.go_to(&raw);
+    browser.until("it is shown", |browser| browser.has("#good"));
+    settled();
+    assert!(browser.url().starts_with(&replay), "{}", browser.url());
+    assert_eq!(browser.run("return document.title"), "evil");
+    browser.try_click("#send");
+    browser.try_click("#js");
+    settled();
+    assert!(browser.url().starts_with(&replay), "{}", browser.url());
     let new: Vec<String> = trap.seen()[trapped..].iter().map(|seen| seen.ask.path.clone()).collect();
     assert!(new.is_empty(), "it reached {new:?}");
     assert_eq!(world.web().count(), asked, "the live site was not asked");
