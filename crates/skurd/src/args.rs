@@ -47,7 +47,7 @@ pub(crate) enum Command {
   skurd crawl config.yaml --for 8h --data /srv/skurd --json
   skurd crawl http://shop.test/ --resolve '*.test=127.0.0.1:8080' --allow-net 127.0.0.0/8 --delay 0")]
     Crawl(Box<harvest::CrawlArgs>),
-    /// Harvest for ever, and serve the dashboard, the HTTP API, metrics and health beside it
+    /// Harvest for ever, with the dashboard, the HTTP API, metrics and health beside it
     ///
     /// The API is at /api/v1, its description at /api/openapi.json. Loopback is open to whoever is
     /// on this machine; any other address wants a token. Other commands on the same data
@@ -188,11 +188,15 @@ pub(crate) enum Command {
     #[command(subcommand, arg_required_else_help = true)]
     Store(StoreCommand),
     /// Print what a shell needs to complete these commands
-    #[command(after_help = "Examples:\n  skurd completions bash > /etc/bash_completion.d/skurd
-  skurd completions zsh > \"${fpath[1]}/_skurd\"\n  skurd completions fish > ~/.config/fish/completions/skurd.fish")]
+    #[command(
+        hide = true,
+        after_help = "Examples:\n  skurd completions bash > /etc/bash_completion.d/skurd
+  skurd completions zsh > \"${fpath[1]}/_skurd\"\n  skurd completions fish > ~/.config/fish/completions/skurd.fish"
+    )]
     Completions { shell: clap_complete::Shell },
     /// Write the manual pages of all commands into a directory
     #[command(
+        hide = true,
         after_help = "Examples:\n  skurd man /usr/local/share/man/man1\n  skurd man . && man ./skurd-crawl.1"
     )]
     Man {

@@ -99,6 +99,7 @@ fn i8_what_somebody_else_changed_meanwhile_is_noticed() {
             browser.click(LOOK);
         } else {
             browser.click(LOOK);
+            browser.until("it has been looked at", |browser| browser.has(SAVE));
             put(wanted);
             browser.click(SAVE);
         }
@@ -107,6 +108,7 @@ fn i8_what_somebody_else_changed_meanwhile_is_noticed() {
         assert_eq!(every(), Value::from(wanted));
     }
     browser.follow("Open it anew");
+    browser.until("it is open anew", |browser| !browser.main().contains("Somebody changed it"));
     browser.fill("#f-every", "2h");
     browser.click(LOOK);
     browser.click(SAVE);
