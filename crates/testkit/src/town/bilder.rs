@@ -47,9 +47,11 @@ fn reply(path: &str) -> Reply {
         "/" => SITE.reply("Galleriene", &galleries()),
         "/stil.css" => Reply::new(200, "text/css", STYLE),
         "/papir.svg" => svg(
+            [40, 40],
+            40,
             "<rect width=\"40\" height=\"40\" fill=\"#fbfaf6\"/><path d=\"M0 40 40 0\" stroke=\"#f3f1e9\"/>",
         ),
-        "/punkt.svg" => svg("<circle cx=\"5\" cy=\"5\" r=\"4\" fill=\"#888\"/>"),
+        "/punkt.svg" => svg([10, 10], 10, "<circle cx=\"5\" cy=\"5\" r=\"4\" fill=\"#888\"/>"),
         _ => numbered(path).unwrap_or_else(|| SITE.not_found()),
     }
 }
@@ -62,7 +64,7 @@ fn numbered(path: &str) -> Option<Reply> {
     let picture = number(stem, "/bilde/", PICTURES)?;
     url_of(picture).ends_with(ending).then(|| match ending {
         "png" => Reply::new(200, "image/png", coding::png(WIDTH, &pixels(picture))),
-        _ => svg(&mountains(picture)),
+        _ => svg([160, 100], 320, &mountains(picture)),
     })
 }
 
@@ -85,9 +87,9 @@ fn pictures_of(gallery: u32) -> String {
         .collect()
 }
 
-fn svg(inside: &str) -> Reply {
+fn svg([across, down]: [u32; 2], width: u32, inside: &str) -> Reply {
     let text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 160 100\" width=\"320\">{inside}</svg>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {across} {down}\" width=\"{width}\">{inside}</svg>\n"
     );
     Reply::new(200, "image/svg+xml", text)
 }
