@@ -116,7 +116,7 @@ pub struct Delete {
 
 /// What was deleted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
-pub struct Deleted {
+pub struct DeletedUrls {
     /// URLs it had.
     pub urls: u64,
 }
@@ -234,12 +234,13 @@ pub async fn block_crawl_queue(app: &App, body: Block) -> Answer<CrawlQueueItem>
     app.urls.block_until(crawl, key, until).await?;
     let page = app.urls.queue_page(crawl, key, None, 1).await?;
     let queue = page.queues.into_iter().find(|queue| queue.key == key);
-    queue.map(queue_item).ok_or_else(|| Problem::unavailable("the queue was deleted at the same moment"))
+    // A block is remembered of a queue that is not there yet; the end of one is not.
+    queue.map(queue_item).ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "there is no such queue"))
 }
 
 /// Delete a queue with its URLs, or a crawl with its queues
 #[crate::boxed]
-pub async fn delete_crawl_urls(app: &App, body: Delete) -> Answer<Deleted> {
+pub async fn delete_crawl_urls(app: &App, body: Delete) -> Answer<DeletedUrls> {
     let crawl = crawl_name(&body.crawl)?;
     if !app.urls.is_known(crawl).await? {
         return Err(no_crawl(crawl));
@@ -251,7 +252,7 @@ pub async fn delete_crawl_urls(app: &App, body: Delete) -> Answer<Deleted> {
     let others = Arc::clone(&app.urls);
     // Where nobody serves it, nobody else does. What is left of it when this process ends is nobody's, too.
     tokio::spawn(async move { while matches!(others.sweep().await, Ok(true)) {} });
-    Ok(Deleted { urls })
+    Ok(DeletedUrls { urls })
 }
 
 fn crawl_name(name: &str) -> Answer<&str> {

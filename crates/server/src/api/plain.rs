@@ -273,13 +273,13 @@ plain! {
 
         /// Let a queue give nothing for a while, or end that
         post "/api/v1/url-frontier/block": url_frontier::block_crawl_queue(block: Json<url_frontier::Block>)
-            -> url_frontier::CrawlQueueItem;
+            -> url_frontier::CrawlQueueItem, 404: "There is no such queue";
 
         /// Delete a queue with its URLs, or a crawl with its queues
         ///
         /// They are gone at once; their rows are swept up afterwards.
         post "/api/v1/url-frontier/delete": url_frontier::delete_crawl_urls(delete: Json<url_frontier::Delete>)
-            -> url_frontier::Deleted, 404: "There is no such crawl";
+            -> url_frontier::DeletedUrls, 404: "There is no such crawl";
     }
 
     "reports" {

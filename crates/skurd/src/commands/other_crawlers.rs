@@ -1,7 +1,7 @@
 //! `skurd url-frontier`: what other crawlers' crawls and queues hold, and what to do about it.
 
 use anyhow::Result;
-use app::url_frontier::{Activity, Block, CrawlItem, CrawlQueueItem, Delete, Deleted, UrlFrontierState};
+use app::url_frontier::{Activity, Block, CrawlItem, CrawlQueueItem, Delete, DeletedUrls, UrlFrontierState};
 use axum::http::Method;
 use declare::counted;
 use serde::Serialize;
@@ -56,7 +56,7 @@ pub(crate) fn run(command: &UrlFrontierCommand) -> Result<()> {
             let what = key
                 .as_ref()
                 .map_or_else(|| format!("crawl {crawl}"), |key| format!("queue {key} of {crawl}"));
-            told(data, Method::POST, "url-frontier/delete", &wanted, *json, |deleted: Deleted| {
+            told(data, Method::POST, "url-frontier/delete", &wanted, *json, |deleted: DeletedUrls| {
                 format!(
                     "{what} is deleted, with {}",
                     counted(usize::try_from(deleted.urls).unwrap_or(usize::MAX), "URL")

@@ -162,6 +162,8 @@ fn g10_crawls_are_seen_in_the_api_on_pages_and_by_commands() {
     assert_eq!(process.ask("GET", "/queues?crawl=news", None).status, 404);
     assert_eq!(process.ask("GET", "/queues?crawl=news&cursor=AAAA", None).status, 404);
     assert_eq!(process.ask("POST", "/block", Some(&json!({ "crawl": "x", "key": "" }))).status, 422);
+    let unknown = json!({ "crawl": "x", "key": "k" });
+    assert_eq!(process.ask("POST", "/block", Some(&unknown)).status, 404, "no block to end");
     let wrong = json!({ "crawl": "x", "key": "k", "for": "soon" });
     assert_eq!(process.ask("POST", "/block", Some(&wrong)).status, 422);
     process.stop();
