@@ -14,4 +14,3 @@ mod plain;
 mod scale;
 mod storm;
 mod town;
-mod windows;
